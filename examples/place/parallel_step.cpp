@@ -105,7 +105,7 @@ std::string range_of(const platform<>& p, const std::vector<device_id>& devices)
 void run_step(const options& o, const tool::target& target, const cost::efficiency_table& table, placement where,
               parallel_step& step) {
   step.in.model.returned.clear(); // ops have other numbers
-  tool::let_ops_overwrite(o.modelling, step.in);
+  tool::share_memory(o.modelling, step.in);
   const auto base = tool::make_estimate(o.modelling, step.in, target, table);
   step.made = std::make_unique<problem>(step.in.model.ops, target.devices,
                                         tool::make_costs(o.modelling, step.in, target, base, step.cost_notes));

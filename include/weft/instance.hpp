@@ -48,7 +48,9 @@ public:
         original_.push_back(t);
         c.bytes_.push_back(static_cast<byte_count>(w.bytes(t)));
         if constexpr (requires { w.is_overwritten(t); }) {
-          c.overwritten_.push_back(w.is_overwritten(t) ? 1 : 0);
+          c.shared_.push_back(is_overwritten(w, t) ? workload::shared::with_result
+                              : is_resident(w, t)  ? workload::shared::with_resident
+                                                   : workload::shared::no);
         }
         c.producer_.push_back(v);
         for (const op_id u : w.consumers(t)) {

@@ -335,7 +335,7 @@ input load(const std::string& spec, const model_options& o) {
     }
   }
   set_memory(o, in);
-  let_ops_overwrite(o, in);
+  share_memory(o, in);
   if (!o.offloaded.empty()) {
     offload(o.offloaded, in);
     in.model.notes.push_back(fmt::format("{} tensor{} on the host while nothing reads {}", o.offloaded.size(),
@@ -345,15 +345,14 @@ input load(const std::string& spec, const model_options& o) {
   return in;
 }
 
-void let_ops_overwrite(const model_options& o, input& in) {
+void share_memory(const model_options& o, input& in) {
   auto& w = in.model.ops;
-  const auto all = ids(w.num_ops());
-  const bool by_default = in.model.format != io::json_workload_reader::format() &&
-                          std::none_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
-  if (o.in_place.value_or(by_default)) {
-    w = with_ops_in_place(w, in.model.returned);
+  if (o.in_place ? *o.in_place : in.model.format != io::json_workload_reader::format()) {
+    const auto all = ids(w.num_ops());
+    const bool trains = std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+    w = with_shared_memory(w, o.in_place || !trains, in.model.returned);
   } else if (o.in_place) {
-    w = w.with_in_place(std::vector<bool>(w.num_ops(), false));
+    w = w.with_output_memory(std::vector<output_memory>(w.num_ops(), output_memory::own));
   }
 }
 

@@ -39,8 +39,8 @@ struct input {
 /// Throws `weft::error` of one line for everything that is wrong.
 input load(const std::string& spec, const model_options& o);
 
-/// Lets ops write over their inputs, or not, as --in-place says.
-void let_ops_overwrite(const model_options& o, input& in);
+/// Puts results into the memory of inputs and of parameters, as --in-place says.
+void share_memory(const model_options& o, input& in);
 
 /// Lets tensors wait on the host, as `weft::offloaded` does.
 void offload(const std::vector<weft::round_trip>& trips, input& in);

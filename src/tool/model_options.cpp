@@ -246,8 +246,9 @@ void add_memory_options(CLI::App& app, model_options& o) {
   app
     .add_option_function<std::string>(
       "--in-place", [&o](const std::string& text) { o.in_place = text == "on"; },
-      "Ops that work element by element, such as Relu, write over an input that no other op reads, and views take\n"
-      "no memory; default on, but for training steps and workloads as JSON, which say it themselves")
+      "Views, such as what variables hand on, take no memory, and ops that work element by element, such as Relu,\n"
+      "write over an input that no other op reads; off: neither does. Default: on, of training steps the views\n"
+      "alone; workloads as JSON say it themselves")
     ->check(CLI::IsMember({"on", "off"}).description(""))
     ->type_name("on|off");
   app

@@ -44,7 +44,7 @@ struct model_options {
   bool offload_least = false;                   ///< the tool is to send to the host what does not fit
   std::vector<weft::round_trip> offloaded = {}; ///< what waits on the host, if that is given
   std::optional<weft::kv_cache> cache = {};
-  std::optional<bool> in_place = {}; ///< ops write over inputs; none: unless the model is trained
+  std::optional<bool> in_place = {}; ///< results lie in memory of others; none: of training steps, only views
 };
 
 /// Adds --batch, --dim, --shape, --parameters, --fetch, --signature, --tags, --trips, --keep-functions, --train,

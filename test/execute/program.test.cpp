@@ -14,7 +14,7 @@
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/memory.hpp"
 #include "weft/validate/program.hpp"
-#include "weft/workload/in_place.hpp"
+#include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -122,7 +122,12 @@ TEST_CASE("program: what begins to arrive during an op is received after it wher
 
 TEST_CASE("program: takes the memory of the simulated run, if what is sent is held until it has arrived") {
   for (const char* net : {"mnist_conv", "dcgan", "lstm", "ptb_lstm_fused"}) {
-    const workload all[] = {zoo::make(net), with_ops_in_place(zoo::make(net))};
+    const workload own = zoo::make(net);
+    std::vector<output_memory> over_inputs;
+    for (const op_id v : ids(own.num_ops())) {
+      over_inputs.push_back(facts_of(own.type(v)).in_place ? output_memory::over_input : output_memory::own);
+    }
+    const workload all[] = {own, own.with_output_memory(over_inputs)};
     for (std::size_t k = 0; k < 6; ++k) {
       const workload& w = all[k / 3];
       const std::size_t devices = std::size_t{1} << k % 3;

@@ -104,7 +104,7 @@ inline weft::workload random_workload(weft::rng& random, features f = {}) {
       o.name = names[random.below(names.size())];
       o.type = std::vector<std::string>{"", "MatMul", "Conv2D"}[random.below(3)];
     }
-    o.in_place = v % 3 == 0;
+    o.memory = static_cast<weft::output_memory>(v % 3);
     allowed.push_back(o.kinds);
     b.add_op(std::move(o));
     for (std::uint32_t k = 0; k < outputs.back(); ++k) {

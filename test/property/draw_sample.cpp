@@ -124,12 +124,14 @@ struct drawing {
     }
   }
 
-  /// A third of the ops may write over an input, as large as their first output.
-  void overwriting() {
+  /// Two thirds of the ops share memory, where they can: their first output is as large as an input.
+  void share_memory() {
+    for (op_id v = 0; v < n && !o.generic; ++v) {
+      s.ops[v].memory = static_cast<output_memory>(v % 3);
+    }
     for (const auto& e : s.edges) {
       auto& op = s.ops[e.to];
-      if (!o.generic && e.to % 3 == 0 && !op.in_place && e.output != sample::control && !op.outputs.empty()) {
-        op.in_place = true;
+      if (op.memory != output_memory::own && e.output != sample::control && !op.outputs.empty()) {
         op.outputs[0] = s.ops[e.from].outputs[e.output];
       }
     }
@@ -235,7 +237,7 @@ sample draw_sample(const sample_options& o, std::uint64_t seed, int size) {
   d.devices();
   d.ops();
   d.edges();
-  d.overwriting();
+  d.share_memory();
   d.colocations();
   d.limit_memory();
   d.links();

@@ -10,7 +10,7 @@ std::ostream& operator<<(std::ostream& out, const sample& s) {
   for (std::size_t v = 0; v < s.ops.size(); ++v) {
     const auto& op = s.ops[v];
     out << "\nop " << v << ": work " << op.work << ", resident " << op.resident_bytes << ", " << to_string(op.kinds)
-        << (op.in_place ? ", in place" : "") << ", outputs";
+        << (op.memory == output_memory::own ? "" : op.memory == output_memory::view ? ", view" : ", over input") << ", outputs";
     for (const auto bytes : op.outputs) {
       out << ' ' << bytes;
     }
@@ -50,7 +50,7 @@ workload make_workload(const sample& s) {
   workload_builder b;
   for (const auto& op : s.ops) {
     const op_id v = b.add_op(
-      {.work = op.work, .resident_bytes = op.resident_bytes, .kinds = op.kinds, .in_place = op.in_place});
+      {.work = op.work, .resident_bytes = op.resident_bytes, .kinds = op.kinds, .memory = op.memory});
     for (const auto bytes : op.outputs) {
       b.add_output(v, bytes);
     }

@@ -26,7 +26,7 @@ struct sample {
     byte_count resident_bytes = 0;
     kind_set kinds = kind_set::all();
     std::vector<byte_count> outputs = {};
-    bool in_place = false;
+    output_memory memory = output_memory::own;
   };
   struct edge_data {
     op_id from = 0;

@@ -94,7 +94,7 @@ std::vector<sample> simpler(const sample& s, bool keep_numbers) {
   for (op_id v = 0; v < n; ++v) {
     attempt([&](sample& c) { return set(c.ops[v].kinds, kind_set::all()); });
     attempt([&](sample& c) { return set(c.ops[v].resident_bytes, byte_count{0}); });
-    attempt([&](sample& c) { return set(c.ops[v].in_place, false); });
+    attempt([&](sample& c) { return set(c.ops[v].memory, output_memory::own); });
   }
   if (keep_numbers) {
     return result;

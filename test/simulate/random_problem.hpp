@@ -46,7 +46,7 @@ inline workload random_workload(rng& random, const draw_options& o, std::size_t 
               .bytes = random.below(9) / step * step,
               .resident_bytes = random.below(3) == 0 ? byte_count{random.below(20)} : 0,
               .kinds = kinds,
-              .in_place = v % 2 == 0});
+              .memory = static_cast<output_memory>(v % 3)});
     for (outputs[v] = 1; random.below(4) == 0; ++outputs[v]) {
       b.add_output(v, random.below(9));
     }

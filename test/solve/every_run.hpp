@@ -44,7 +44,7 @@ public:
     }
     for (const tensor_id t : ids(p.num_tensors())) {
       const auto& w = p.workload();
-      tensor x{w.bytes(t), mask{1} << w.producer(t), 0, is_overwritten(w, t)};
+      tensor x{w.bytes(t), mask{1} << w.producer(t), 0, is_overwritten(w, t), is_resident(w, t)};
       for (const op_id c : w.consumers(t)) {
         x.readers |= mask{1} << c;
       }
@@ -78,6 +78,7 @@ private:
     mask producer;
     mask readers;
     bool overwritten;
+    bool resident;
   };
   struct item {
     step what;
@@ -155,7 +156,8 @@ private:
     for (const tensor& t : tensors_) {
       const bool was_there = (((t.producer & here) != 0 ? t.producer : t.readers) & begun) != 0;
       const bool is_there = ((t.producer | t.readers) & self) != 0 || (was_there && (t.readers & later) != 0);
-      bytes += is_there && !(t.overwritten && t.readers == self) ? t.bytes : 0;
+      const bool is_own = !(t.overwritten && t.readers == self) && !(t.resident && (t.producer & here) != 0);
+      bytes += is_there && is_own ? t.bytes : 0;
     }
     return static_cast<std::int64_t>(bytes);
   }

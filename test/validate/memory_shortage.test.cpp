@@ -55,7 +55,8 @@ byte_count held_at(const Problem& p, const placement& where, const trace& run, d
         }
       }
     }
-    sum += from <= now && now < until ? w.bytes(t) : 0;
+    const bool is_kept = where[u] == d && is_resident(w, t);
+    sum += from <= now && now < until && !is_kept ? w.bytes(t) : 0;
   }
   return sum;
 }

@@ -52,20 +52,22 @@ byte_count peak(const workload& w) {
 TEST_CASE("in place: elementwise ops and views write over what no other op reads") {
   for (const std::string type : {"Relu", "Add", "BiasAdd", "Cast", "Reshape", "aten.relu", "stablehlo.tanh", "Where"}) {
     CAPTURE(type);
-    CHECK(overwritten(with_ops_in_place(chain("Conv", type))) == std::vector<tensor_id>{1});
+    CHECK(overwritten(with_shared_memory(chain("Conv", type))) == std::vector<tensor_id>{1});
   }
   for (const std::string type : {"Conv", "MatMul", "Transpose", "Concat", "CumSum", "Softmax", "Gather", "Mystery"}) {
     CAPTURE(type);
-    CHECK(overwritten(with_ops_in_place(chain("Conv", type))).empty());
+    CHECK(overwritten(with_shared_memory(chain("Conv", type))).empty());
   }
   CHECK(overwritten(chain("Conv", "Relu")).empty()); // unless it is asked for
+  CHECK(overwritten(with_shared_memory(chain("Conv", "Relu"), false)).empty());
+  CHECK(overwritten(with_shared_memory(chain("Conv", "Reshape"), false)).size() == 1);
 }
 
 TEST_CASE("in place: not what is fed, has another size, is read by others, or is a result") {
-  CHECK(overwritten(with_ops_in_place(chain("Relu", "Conv"))).empty());
-  CHECK(overwritten(with_ops_in_place(chain("Conv", "Cast", 50))).empty());
+  CHECK(overwritten(with_shared_memory(chain("Relu", "Conv"))).empty());
+  CHECK(overwritten(with_shared_memory(chain("Conv", "Cast", 50))).empty());
   const op_id result[] = {1};
-  CHECK(overwritten(with_ops_in_place(chain("Conv", "Relu"), result)).empty());
+  CHECK(overwritten(with_shared_memory(chain("Conv", "Relu"), true, result)).empty());
 
   workload_builder b; // x → conv → relu → add ← conv
   for (const char* type : {"Placeholder", "Conv", "Relu", "Add"}) {
@@ -75,7 +77,7 @@ TEST_CASE("in place: not what is fed, has another size, is read by others, or is
   b.add_edge(1, 2);
   b.add_edge(1, 3);
   b.add_edge(2, 3);
-  const auto w = with_ops_in_place(std::move(b).build());
+  const auto w = with_shared_memory(std::move(b).build());
   CHECK(overwritten(w) == std::vector<tensor_id>{2}); // by Add; what Conv makes has two readers
 }
 
@@ -86,15 +88,15 @@ TEST_CASE("in place: one of several inputs, and the same of a copy") {
     b.add_op({.work = 1, .bytes = 100});
     b.add_edge(0, 1 + static_cast<op_id>(i));
   }
-  b.add_op({.work = 1, .bytes = 100, .in_place = true});
+  b.add_op({.work = 1, .bytes = 100, .memory = output_memory::over_input});
   b.add_edge(1, 3);
   b.add_edge(2, 3);
-  CHECK(b[3].in_place);
+  CHECK(b[3].memory == output_memory::over_input);
   const auto w = std::move(b).build();
   CHECK(overwritten(w) == std::vector<tensor_id>{1});
-  CHECK(w.in_place(3));
-  CHECK(overwritten(w.with_in_place(std::vector<bool>(4, false))).empty());
-  CHECK_THROWS_AS((void)w.with_in_place({true}), value_error);
+  CHECK(w.output_memory(3) == output_memory::over_input);
+  CHECK(overwritten(w.with_output_memory(std::vector<output_memory>(4, output_memory::own))).empty());
+  CHECK_THROWS_AS((void)w.with_output_memory({output_memory::view}), value_error);
   CHECK(peak(w) == 300); // what 1 reads beside the results of 1 and 2; without, 300 as well
 }
 
@@ -107,7 +109,43 @@ TEST_CASE("in place: a chain of elementwise ops takes one tensor") {
   }
   const auto w = std::move(b).build();
   CHECK(peak(w) == 200);
-  CHECK(peak(with_ops_in_place(w)) == 101);
+  CHECK(peak(with_shared_memory(w)) == 101);
+}
+
+/// A variable of 400 bytes with a reference, its read, and two products; the read is with the variable or not.
+workload with_variable(bool together, const std::string& reads = "Identity") {
+  workload_builder b;
+  b.add_op({.bytes = 8, .resident_bytes = 400, .type = "VariableV2"});
+  b.add_op({.bytes = 400, .type = reads});
+  b.add_edge(0, 1);
+  for (op_id v = 2; v < 4; ++v) {
+    b.add_op({.work = 1, .bytes = 10, .type = "MatMul"});
+    b.add_edge(1, v);
+  }
+  if (together) {
+    b.colocate(0, 1);
+  }
+  return with_shared_memory(std::move(b).build());
+}
+
+TEST_CASE("in place: what variables hand on is a view of what they keep") {
+  const auto resident = [](const workload& w, tensor_id t) { return is_resident(w, t); };
+  CHECK(resident(with_variable(true), 0));
+  CHECK(resident(with_variable(true), 1));
+  CHECK(peak(with_variable(true)) == 410);
+  CHECK_FALSE(resident(with_variable(false), 1));
+  CHECK_FALSE(resident(with_variable(true, "Transpose"), 1));
+  CHECK(overwritten(with_variable(true, "Relu")).empty()); // the parameters must stay
+  CHECK(peak(with_variable(false)) == 810);
+
+  // Elsewhere it is a copy.
+  const auto w = with_variable(true);
+  const platform<> two{std::vector<device>(2), link_matrix{2}};
+  const problem p{w, two, cost::linear{}};
+  const placement where{0, 0, 0, 1};
+  trace run;
+  simulator{p, schedule::static_order{}}.run(plan{where, {}}, simulate::recorder{run});
+  CHECK(peak_memory_of(p, where, run) == std::vector<byte_count>{410, 410});
 }
 
 } // namespace workload_in_place_test

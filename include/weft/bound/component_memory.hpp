@@ -38,10 +38,10 @@ constexpr std::optional<infeasibility> why_never_fits(const Problem& p, componen
       byte_count needs = resident;
       if (p.compute_time(v, d) > 0) {
         for (const tensor_id t : w.inputs(v)) {
-          needs += is_overwritten(w, t) ? 0 : w.bytes(t);
+          needs += is_overwritten(w, t) || is_resident(w, t) ? 0 : w.bytes(t);
         }
         for (const tensor_id t : w.outputs(v)) {
-          needs += w.bytes(t);
+          needs += is_resident(w, t) ? 0 : w.bytes(t);
         }
       }
       if (needs > most) {

@@ -43,7 +43,8 @@ public:
         before_[c] |= bit(w.producer(t));
       }
       if (w.bytes(t) > 0) {
-        tensors_.push_back({w.bytes(t), bit(w.producer(t)), readers, is_overwritten(w, t) ? readers : 0});
+        tensors_.push_back({w.bytes(t), bit(w.producer(t)), readers, is_overwritten(w, t) ? readers : 0,
+                            is_resident(w, t) ? bit(w.producer(t)) : 0});
       }
     }
     for (const device_id d : ids(p.num_devices())) {
@@ -90,6 +91,7 @@ private:
     op_set producer;
     op_set readers;
     op_set overwriter; // the reader that writes over it, if one does
+    op_set keeper;     // the producer, if it is resident there
   };
 
   static op_id first(op_set ops) { return static_cast<op_id>(std::countr_zero(ops)); }
@@ -104,7 +106,7 @@ private:
     for (const tensor& t : tensors_) {
       const op_set from = (t.producer & here_) != 0 ? t.producer : t.readers;
       const bool counts = ((t.producer | t.readers) & self) != 0 || ((from & begun) != 0 && (t.readers & later) != 0);
-      bytes += counts && (t.overwriter & self) == 0 ? t.bytes : 0;
+      bytes += counts && (t.overwriter & self) == 0 && (t.keeper & here_) == 0 ? t.bytes : 0;
     }
     return bytes;
   }

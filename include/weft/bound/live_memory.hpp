@@ -100,7 +100,7 @@ live_memory_result live_memory(const Problem& p, std::size_t max_ops = 64) {
       const op_id u = w.producer(t);
       const auto is_needed = [&](op_id c) { return after[c] != 0 && !(c == x && is_overwritten(w, t)); };
       if (before[u] && (u == x || std::ranges::any_of(w.consumers(t), is_needed))) {
-        bytes += w.bytes(t);
+        bytes += is_resident(w, t) ? 0 : w.bytes(t);
       }
     }
     if (bytes > most.bytes) {

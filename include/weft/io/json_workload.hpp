@@ -82,7 +82,7 @@ inline kind_set kinds_from_json(const json_value& list) {
 
 /// Adds an op without its edges; returns the number of its outputs.
 inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
-  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "slots", "in_place", "inputs", "outputs"});
+  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "slots", "output_memory", "inputs", "outputs"});
   op result;
   if (const auto name = o.find("name")) {
     result.name = name->text();
@@ -102,8 +102,12 @@ inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
   if (const auto slots = o.find("slots")) {
     result.slots = static_cast<std::uint32_t>(slots->whole(1, none - 1));
   }
-  if (const auto in_place = o.find("in_place")) {
-    result.in_place = in_place->boolean();
+  if (const auto memory = o.find("output_memory")) {
+    const auto text = memory->text();
+    if (text != "own" && text != "over_input" && text != "view") {
+      memory->fail("is none of own, over_input and view");
+    }
+    result.memory = text == "view" ? output_memory::view : text == "own" ? output_memory::own : output_memory::over_input;
   }
   const op_id v = b.add_op(std::move(result));
   std::uint32_t count = 0;
@@ -302,9 +306,9 @@ void write_workload_json(std::ostream& out, const W& w) {
         o["slots"] = w.slots(v);
       }
     }
-    if constexpr (requires { w.in_place(v); }) {
-      if (w.in_place(v)) {
-        o["in_place"] = true;
+    if constexpr (requires { w.output_memory(v); }) {
+      if (w.output_memory(v) != output_memory::own) {
+        o["output_memory"] = w.output_memory(v) == output_memory::view ? "view" : "over_input";
       }
     }
     for (const tensor_id t : w.inputs(v)) {

@@ -28,6 +28,7 @@ struct live_range {
 /// Finds the stays of one tensor at a time: on its producer's device from the op's start until its last consumer there
 /// has finished and its last send is over, on each other from the start of the transfer until its last consumer there
 /// has finished. A consumer that writes over the tensor needs it until it starts: its result takes the place.
+/// What is resident takes no memory of its own where it is made.
 template <class W>
 class live_range_finder {
 public:
@@ -62,7 +63,9 @@ public:
       const op_id there = keeper_[to];
       stay(to, start, there == none ? arrival : std::max(arrival, use_ends(there)), there, true);
     });
-    stay(run.device(u), run.start(u), end, last, false);
+    if (!is_resident(*w_, t)) {
+      stay(run.device(u), run.start(u), end, last, false);
+    }
     for (const op_id c : w_->consumers(t)) {
       keeper_[run.device(c)] = none;
     }

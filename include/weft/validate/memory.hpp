@@ -13,8 +13,8 @@ namespace weft {
 
 /// The most bytes that were in use at one time on each device: the resident bytes of its ops, all the time, and the
 /// tensors alive there. A tensor is alive
-/// - on its producer's device from the op's start until its last local consumer has finished and its last send is
-///   over; if it has neither, until the op has finished;
+/// - on its producer's device, unless it is resident there (`is_resident`), from the op's start until its last local
+///   consumer has finished and its last send is over; if it has neither, until the op has finished;
 /// - on a consumer's device from the transfer's start until its last consumer there has finished;
 /// - if its one consumer writes over it (`is_overwritten`), until that has started instead.
 /// Lifetimes are half-open: what ends at an instant is gone before anything else begins, and what ends when it
@@ -58,7 +58,7 @@ constexpr std::vector<byte_count> peak_memory_of(const problem<W, P, C>& p, cons
       end = std::max(end, (*next)->send_finish);
       live((*next)->to, (*next)->start, last_use[(*next)->to], w.bytes(t));
     }
-    live(where[u], run.ops[u].start, end < 0 ? run.ops[u].finish : end, w.bytes(t));
+    live(where[u], run.ops[u].start, end < 0 ? run.ops[u].finish : end, is_resident(w, t) ? 0 : w.bytes(t));
     for (const op_id c : w.consumers(t)) {
       last_use[where[c]] = -1;
     }

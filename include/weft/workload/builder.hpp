@@ -27,7 +27,7 @@ struct op {
   std::string name = {};
   std::string type = {};
   std::uint32_t slots = 1;                   ///< how many slots of its device it takes at once, such as cores of a node
-  bool in_place = false;                     ///< may write its first output over an input (`workload::is_overwritten`)
+  output_memory memory = output_memory::own; ///< of its first output
 };
 
 /// Collects ops, tensors, edges and colocations in any order, then checks and packs them.
@@ -75,9 +75,9 @@ public:
       columns_.slots_.resize(v, 1);
       columns_.slots_.push_back(o.slots);
     }
-    if (o.in_place) {
-      columns_.in_place_.resize(v, 0);
-      columns_.in_place_.push_back(1);
+    if (o.memory != output_memory::own) {
+      columns_.output_memory_.resize(v, output_memory::own);
+      columns_.output_memory_.push_back(o.memory);
     }
     columns_.resident_bytes_.push_back(o.resident_bytes);
     columns_.kinds_.push_back(o.kinds);
@@ -157,7 +157,7 @@ public:
       o.type = type_names_[types_[v]];
     }
     o.slots = v < columns_.slots_.size() ? columns_.slots_[v] : 1;
-    o.in_place = v < columns_.in_place_.size() && columns_.in_place_[v] != 0;
+    o.memory = v < columns_.output_memory_.size() ? columns_.output_memory_[v] : output_memory::own;
     return o;
   }
   /// The device kinds that v may run on, without a copy of the rest.
@@ -176,13 +176,13 @@ public:
     }
     pack_tensors(w);
     pack_edges(w);
-    if (!w.in_place_.empty()) {
-      w.in_place_.resize(w.num_ops(), 0);
-      w.find_overwritten();
-    }
     check_totals(w);
     check_acyclic(w);
     pack_groups(w, w.num_ops());
+    if (!w.output_memory_.empty()) {
+      w.output_memory_.resize(w.num_ops(), output_memory::own);
+      w.share_memory();
+    }
     pack_names(w); // last, since errors tell them
     return w;
   }

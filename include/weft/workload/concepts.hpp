@@ -8,6 +8,7 @@
 #include "weft/platform/kinds.hpp"
 
 #include <concepts>
+#include <cstdint>
 #include <ranges>
 #include <string_view>
 
@@ -59,6 +60,24 @@ constexpr bool is_overwritten(const W& w, tensor_id t) {
     return false;
   }
 }
+
+/// True if t is a part of what an op on its producer's device keeps anyway (`resident_bytes`), so that it takes no memory
+/// of its own there. False for workloads that do not say.
+template <class W>
+constexpr bool is_resident(const W& w, tensor_id t) {
+  if constexpr (requires { { w.is_resident(t) } -> std::convertible_to<bool>; }) {
+    return w.is_resident(t);
+  } else {
+    return false;
+  }
+}
+
+/// Where an op's first output lies.
+enum class output_memory : std::uint8_t {
+  own,        ///< in memory of its own
+  over_input, ///< over an input, if no other op reads that: each element depends on those in its place alone
+  view        ///< where its input lies, or what the op keeps: it is the same in another form
+};
 
 /// A workload that also tells how its ops are called, and of which type they are, such as "MatMul".
 template <class W>

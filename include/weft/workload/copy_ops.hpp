@@ -32,8 +32,8 @@ void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, 
     if constexpr (requires { o.slots = w.slots(v); }) {
       o.slots = w.slots(v);
     }
-    if constexpr (requires { o.in_place = w.in_place(v); }) {
-      o.in_place = w.in_place(v);
+    if constexpr (requires { o.memory = w.output_memory(v); }) {
+      o.memory = w.output_memory(v);
     }
     b.add_op(std::move(o));
     for (const tensor_id t : w.outputs(v)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Models whose ops write their results over inputs, as runtimes let them at inference.
+/// Results in the memory of inputs and of parameters, as runtimes put them.
 #pragma once
 
 #include "weft/workload/op_catalogue.hpp"
@@ -7,24 +7,31 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace weft {
 
-/// The same model whose ops write over an input where they can (`workload::is_overwritten`): those that work element by
-/// element, such as Relu and Add, and those that show an input in another form, such as Reshape. The catalogue of ops
-/// says which (`op_facts`). What the ops in `returned`, ascending, make is kept for who runs the model.
+/// The same model with first outputs where runtimes put them (`op::memory`): those of ops that show an input or what
+/// they hold in another form, such as Reshape or a variable, are views; those of ops that work element by element, such
+/// as Relu, go over an input, if `overwrites`. The catalogue of ops says which (`op_facts`). What the ops in `returned`,
+/// ascending, make is kept for who runs the model.
 /// Source: tables of ONNX Runtime (`MayInplace`, `Alias`) and TensorFlow Lite. Complexity: O(n + m).
-inline workload with_ops_in_place(const workload& w, std::span<const op_id> returned = {}) {
-  std::vector<bool> may(w.num_ops(), false);
+inline workload with_shared_memory(const workload& w, bool overwrites = true, std::span<const op_id> returned = {}) {
+  std::vector<output_memory> where(w.num_ops(), output_memory::own);
   for (const op_id v : ids(w.num_ops())) {
     const auto facts = facts_of(w.type(v));
     const auto inputs = w.inputs(v);
-    may[v] = (facts.in_place || facts.use == op_use::view) && std::none_of(inputs.begin(), inputs.end(), [&](auto t) {
-               return std::binary_search(returned.begin(), returned.end(), w.producer(t));
-             });
+    const bool reads_result = std::any_of(inputs.begin(), inputs.end(), [&](tensor_id t) {
+      return std::binary_search(returned.begin(), returned.end(), w.producer(t));
+    });
+    if (facts.use == op_use::view && !reads_result) {
+      where[v] = output_memory::view;
+    } else if (facts.in_place && overwrites && !reads_result) {
+      where[v] = output_memory::over_input;
+    }
   }
-  return w.with_in_place(may);
+  return w.with_output_memory(std::move(where));
 }
 
 } // namespace weft

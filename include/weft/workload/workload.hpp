@@ -55,22 +55,28 @@ public:
     return types_.empty() ? std::string_view{} : type_names_[types_[v]];
   }
 
-  /// True if v may write its first output over an input.
-  constexpr bool in_place(op_id v) const { return !in_place_.empty() && in_place_[v] != 0; }
-  /// True if the op that reads t writes its first output over it. That op may (`in_place`), no other op reads t, it is
-  /// as large as the output, and its producer has inputs: what is fed or constant is there for the next run as well.
-  /// Of several such inputs the first one is taken.
-  constexpr bool is_overwritten(tensor_id t) const { return !overwritten_.empty() && overwritten_[t] != 0; }
+  /// Where the first output of v may lie.
+  constexpr weft::output_memory output_memory(op_id v) const {
+    return output_memory_.empty() ? weft::output_memory::own : output_memory_[v];
+  }
+  /// True if the op that reads t puts its first output there. It may, no other op reads t, it is as large as the output,
+  /// and its producer has inputs: what is fed or constant is there for the next run as well. Of several such inputs the
+  /// first one is taken.
+  constexpr bool is_overwritten(tensor_id t) const { return !shared_.empty() && shared_[t] == shared::with_result; }
+  /// True if t is a view of what an op without inputs keeps, such as a variable: the producer of t itself, or one that
+  /// is colocated with it and whose output it shows.
+  constexpr bool is_resident(tensor_id t) const { return !shared_.empty() && shared_[t] == shared::with_resident; }
 
-  /// The same with other ops that may write over an input, one truth value per op. Throws `value_error` for another
-  /// number of them. Complexity: a copy.
-  constexpr workload with_in_place(const std::vector<bool>& may) const {
-    if (may.size() != num_ops()) {
-      throw value_error("in_place", std::to_string(may.size()) + " values for " + std::to_string(num_ops()) + " ops");
+  /// The same with other places for the first outputs, one per op. Throws `value_error` for another number of them.
+  /// Complexity: O(n + m).
+  constexpr workload with_output_memory(std::vector<weft::output_memory> where) const {
+    if (where.size() != num_ops()) {
+      throw value_error("output_memory",
+                        std::to_string(where.size()) + " values for " + std::to_string(num_ops()) + " ops");
     }
     workload made = *this;
-    made.in_place_.assign(may.begin(), may.end());
-    made.find_overwritten();
+    made.output_memory_ = std::move(where);
+    made.share_memory();
     return made;
   }
 
@@ -191,20 +197,45 @@ private:
   friend workload_builder;
   friend detail::workload_copy;
 
-  /// Makes the column of overwritten tensors from that of the ops that may write over one.
-  constexpr void find_overwritten() {
-    overwritten_.assign(in_place_.empty() ? 0 : num_tensors(), 0);
-    for (op_id v = 0; v < in_place_.size(); ++v) {
-      if (in_place_[v] == 0 || outputs(v).empty() || bytes_[*outputs(v).begin()] == 0) {
+  enum class shared : std::uint8_t { no, with_result, with_resident };
+
+  /// Finds the tensors that take no memory of their own, or give it to a result.
+  constexpr void share_memory() {
+    shared_.assign(output_memory_.empty() ? 0 : num_tensors(), shared::no);
+    for (op_id v = 0; v < output_memory_.size(); ++v) {
+      std::vector<op_id> views; // of what v keeps
+      if (inputs(v).empty() && shows(v, v)) {
+        views.push_back(v);
+      }
+      while (!views.empty()) {
+        const tensor_id t = *outputs(views.back()).begin();
+        views.pop_back();
+        shared_[t] = shared::with_resident;
+        for (const op_id c : consumers(t)) {
+          if (inputs(c).size() == 1 && group_[c] != none && group_[c] == group_[v] && shows(c, v)) {
+            views.push_back(c);
+          }
+        }
+      }
+    }
+    for (op_id v = 0; v < output_memory_.size(); ++v) {
+      if (output_memory_[v] == weft::output_memory::own || outputs(v).empty()) {
         continue;
       }
+      const tensor_id made = *outputs(v).begin();
       for (const tensor_id t : inputs(v)) {
-        if (bytes_[t] == bytes_[*outputs(v).begin()] && consumers(t).size() == 1 && !inputs(producer_[t]).empty()) {
-          overwritten_[t] = 1;
+        if (shared_[made] == shared::no && shared_[t] == shared::no && bytes_[t] == bytes_[made] && bytes_[t] > 0 &&
+            consumers(t).size() == 1 && !inputs(producer_[t]).empty()) {
+          shared_[t] = shared::with_result;
           break;
         }
       }
     }
+  }
+  /// True if the first output of v may be a view of what `keeper` keeps.
+  constexpr bool shows(op_id v, op_id keeper) const {
+    return output_memory_[v] == weft::output_memory::view && !outputs(v).empty() &&
+           bytes_[*outputs(v).begin()] <= resident_bytes_[keeper];
   }
 
   template <class Column>
@@ -226,8 +257,8 @@ private:
   buffer<kind_set> kinds_;
   std::vector<group_id> group_;
   std::vector<std::uint32_t> slots_;      // empty when each op takes one
-  std::vector<std::uint8_t> in_place_;    // per op; empty when none may
-  std::vector<std::uint8_t> overwritten_; // per tensor, likewise
+  std::vector<weft::output_memory> output_memory_; // empty when all are in memory of their own
+  std::vector<shared> shared_;            // per tensor, likewise
   std::vector<std::string> names_;        // empty when no op has a name
   std::vector<std::string> type_names_;   // each type once
   std::vector<std::uint32_t> types_;      // index into type_names_; empty when no op has a type

@@ -72,7 +72,7 @@ struct placed_live_ranges {
       resident[f.device_of(v)] += w.resident_bytes(v);
       for (const tensor_id t : w.outputs(v)) {
         makes.push(t);
-        bytes[t] = w.bytes(t);
+        bytes[t] = is_resident(w, t) ? 0 : w.bytes(t);
         for (const op_id c : f.local_consumers(t)) {
           leads_to.push(c);
         }
