@@ -10,7 +10,10 @@ std::ostream& operator<<(std::ostream& out, const sample& s) {
   for (std::size_t v = 0; v < s.ops.size(); ++v) {
     const auto& op = s.ops[v];
     out << "\nop " << v << ": work " << op.work << ", resident " << op.resident_bytes << ", " << to_string(op.kinds)
-        << (op.memory == output_memory::own ? "" : op.memory == output_memory::view ? ", view" : ", over input") << ", outputs";
+        << (op.memory == output_memory::own    ? ""
+            : op.memory == output_memory::view ? ", view"
+                                               : ", over input")
+        << ", outputs";
     for (const auto bytes : op.outputs) {
       out << ' ' << bytes;
     }

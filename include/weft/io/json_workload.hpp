@@ -107,7 +107,9 @@ inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
     if (text != "own" && text != "over_input" && text != "view") {
       memory->fail("is none of own, over_input and view");
     }
-    result.memory = text == "view" ? output_memory::view : text == "own" ? output_memory::own : output_memory::over_input;
+    result.memory = text == "view"  ? output_memory::view
+                    : text == "own" ? output_memory::own
+                                    : output_memory::over_input;
   }
   const op_id v = b.add_op(std::move(result));
   std::uint32_t count = 0;

@@ -61,8 +61,8 @@ constexpr bool is_overwritten(const W& w, tensor_id t) {
   }
 }
 
-/// True if t is a part of what an op on its producer's device keeps anyway (`resident_bytes`), so that it takes no memory
-/// of its own there. False for workloads that do not say.
+/// True if t is a part of what an op on its producer's device keeps anyway (`resident_bytes`), so that it takes no
+/// memory of its own there. False for workloads that do not say.
 template <class W>
 constexpr bool is_resident(const W& w, tensor_id t) {
   if constexpr (requires { { w.is_resident(t) } -> std::convertible_to<bool>; }) {

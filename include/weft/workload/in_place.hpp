@@ -12,10 +12,10 @@
 
 namespace weft {
 
-/// The same model with first outputs where runtimes put them (`op::memory`): those of ops that show an input or what
-/// they hold in another form, such as Reshape or a variable, are views; those of ops that work element by element, such
-/// as Relu, go over an input, if `overwrites`. The catalogue of ops says which (`op_facts`). What the ops in `returned`,
-/// ascending, make is kept for who runs the model.
+/// The same model with first outputs where runtimes put them (`op::memory`): ops that show an input or what they hold
+/// in another form, such as Reshape or a variable, give views; those that work element by element, such as Relu, write
+/// over an input, if `overwrites`. The catalogue of ops says which (`op_facts`). What the ops in `returned`, ascending,
+/// make is kept for who runs the model.
 /// Source: tables of ONNX Runtime (`MayInplace`, `Alias`) and TensorFlow Lite. Complexity: O(n + m).
 inline workload with_shared_memory(const workload& w, bool overwrites = true, std::span<const op_id> returned = {}) {
   std::vector<output_memory> where(w.num_ops(), output_memory::own);

@@ -59,7 +59,7 @@ public:
   constexpr weft::output_memory output_memory(op_id v) const {
     return output_memory_.empty() ? weft::output_memory::own : output_memory_[v];
   }
-  /// True if the op that reads t puts its first output there. It may, no other op reads t, it is as large as the output,
+  /// True if the op that reads t puts its first output there. It may, no other op reads t, t is as large as the output,
   /// and its producer has inputs: what is fed or constant is there for the next run as well. Of several such inputs the
   /// first one is taken.
   constexpr bool is_overwritten(tensor_id t) const { return !shared_.empty() && shared_[t] == shared::with_result; }
