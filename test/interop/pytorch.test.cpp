@@ -229,10 +229,15 @@ TEST_CASE("PyTorch: a layer of a transformer, with symbolic sizes") {
   const auto open = transformer("s0:2", "s1").text();
   const auto m = read(open);
   CHECK(total_work(m.ops) == layer(2, 1));
-  CHECK(noted(m, "symbolic sizes: s0 = 2 (its hint), s1 = 1 (nothing tells it)"));
+  CHECK(noted(m, "symbolic sizes: s0 = 2 (its hint), s1 = 1 (nothing tells it; --dim s1=… does)"));
   CHECK(total_work(read(open, {.batch = 16, .dimensions = {{"s1", 64}}}).ops) == layer(16, 64));
   CHECK(total_work(read(open, {.unknown_dimension = 32}).ops) == layer(2, 32));
   CHECK(noted(read(open, {.batch = 16}), "s0 = 16,"));
+  // Symbols that stand in sums and products alone are named, and can be set, too.
+  exported_program sum;
+  sum.input("x", {"2*s5 + 1"}).node("torch.ops.aten.tanh.default", {{"self", "x"}}, "tanh", {"2*s5 + 1"});
+  CHECK(noted(read(sum.text()), "symbolic sizes: s5 = 1 (nothing tells it; --dim s5=… does)"));
+  CHECK(total_work(read(sum.text(), {.dimensions = {{"s5", 4}}}).ops) == 9);
   CHECK(refusal(open, {.dimensions = {{"length", 64}}}) ==
         "net.pt2: the program has no symbolic size 'length'; it has s0, s1");
   CHECK(refusal(transformer("2", "128").text(), {.batch = 4}).find("the batch is fixed to 2 in the program") !=
@@ -436,7 +441,7 @@ TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or al
   CHECK(m.ops.work(3) == 10 * 3 * 32);
   CHECK(m.ops.work(4) == 8 * 2 * 32); // a round per row
   CHECK(m.ops.inputs(3).size() == 1);
-  CHECK(noted(m, "loops: how often they run is not in the file"));
+  CHECK(noted(m, "1 loops: how often they run is not in the file, so that many rounds count (--trips): 10: loop"));
   CHECK(noted(m, "1 nodes with graphs in them: the dearest graph counts once: higher_order.cond"));
 }
 

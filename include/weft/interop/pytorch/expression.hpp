@@ -225,16 +225,22 @@ private:
 };
 
 /// The symbol that an expression is, or nothing if it is more: `s0` and `Symbol('s0', integer=True)` are one.
-inline std::optional<std::string> symbol_of(std::string_view text) {
+/// `seen(name)` is called for each in it.
+template <class Seen>
+std::optional<std::string> symbol_of(std::string_view text, const Seen& seen) {
   std::string only;
   std::size_t symbols = 0;
   const auto value_of = [&](std::string_view name) {
     only = name;
     ++symbols;
+    seen(name);
     return std::optional{7.25}; // no expression of integers is that by chance
   };
   const auto value = size_expression{text, value_of}();
   return value == 7.25 && symbols == 1 ? std::optional{only} : std::nullopt;
+}
+inline std::optional<std::string> symbol_of(std::string_view text) {
+  return symbol_of(text, [](std::string_view) {});
 }
 
 } // namespace detail

@@ -70,7 +70,8 @@ public:
     if (expression == nullptr) {
       return;
     }
-    const auto symbol = symbol_of(text_of(*expression));
+    const auto text = text_of(*expression);
+    const auto symbol = symbol_of(text, [&](std::string_view name) { hints_.try_emplace(std::string{name}); });
     if (!symbol) {
       return;
     }
@@ -162,9 +163,9 @@ public:
       const bool given = given_.contains(symbol);
       text += (text.empty() ? "symbolic sizes: " : ", ") + io::on_one_line(symbol) + " = " +
               io::number_text(value_of_known(symbol, hint)) +
-              (given  ? ""
+              (given  ? std::string{}
                : hint ? " (its hint)"
-                      : " (nothing tells it)");
+                      : " (nothing tells it; --dim " + io::on_one_line(symbol) + "=… does)");
     }
     return text;
   }

@@ -415,8 +415,9 @@ private:
         return dims.empty() ? 1 : static_cast<double>(dims.front());
       }
     }
-    assumed_.add("loops: how often they run is not in the file, so that many rounds count: " +
-                   io::number_text(options_.unknown_trips), type);
+    const auto results = results_of(node, where);
+    assumed_.add("loops: how often they run is not in the file, so that many rounds count (--trips): " +
+                   io::number_text(options_.unknown_trips), results.empty() ? type : results.front());
     return options_.unknown_trips;
   }
   double flop_of_graph(const json& graph, int depth) {

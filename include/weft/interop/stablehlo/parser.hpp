@@ -121,7 +121,8 @@ private:
       "sym_name",      "sym_visibility",    "callee",     "call_target_name",      "decomposition",
       "value",         "contracting_dims",  "dim_numbers", "dot_dimension_numbers", "dimension_numbers",
       "dimension",     "window_dimensions", "window",     "lhs_dilation",          "comparison_direction",
-      "config",        "einsum_config",     "length",     "fft_length"};
+      "config",        "einsum_config",     "length",     "fft_length",            "batching_dims",
+      "dims",          "broadcast_dimensions"};
     return std::ranges::find(wanted, key) != std::end(wanted);
   }
 
@@ -267,7 +268,7 @@ private:
       p_.values[args.first + i].region = id;
     }
     p_.regions.push_back({args.first, args.count, static_cast<std::uint32_t>(p_.ops_of_regions.size()),
-                          static_cast<std::uint32_t>(ops.size())});
+                          static_cast<std::uint32_t>(ops.size()), none});
     p_.ops_of_regions.insert(p_.ops_of_regions.end(), ops.begin(), ops.end());
     return id;
   }
@@ -561,6 +562,9 @@ private:
     append(p_.operand_lists, x.operands, x.op.first_operand, x.op.num_operands);
     append(p_.attribute_lists, x.attributes, x.op.first_attribute, x.op.num_attributes);
     append(p_.region_lists, x.regions, x.op.first_region, x.op.num_regions);
+    for (const auto r : x.regions) {
+      p_.regions[r].op = id;
+    }
     p_.ops.push_back(x.op);
     if (x.op.name == "func.func" && x.typed) { // the generic form
       add_function({.name = unquoted(p_.attribute_of(x.op, "sym_name")),

@@ -50,6 +50,7 @@ struct region {
   value_id first_argument = 0; ///< the others follow it
   std::uint32_t num_arguments = 0;
   std::uint32_t first_op = 0, num_ops = 0; ///< in `program::ops_of_regions`
+  std::uint32_t op = none;                 ///< whose region it is
 };
 
 struct function {
@@ -115,6 +116,11 @@ struct program {
       }
     }
     return none;
+  }
+  /// The body of the function that an operation calls or is made of; `none` if there is none.
+  region_id body_of_callee(const operation& o) const {
+    const auto f = callee(o);
+    return f == none ? none : functions[f].body;
   }
   /// The operation that ends a region and names its results; null if it has none.
   const operation* terminator(region_id r) const {
