@@ -96,17 +96,11 @@ public:
   }
   const io::tally& assumed() const { return assumed_; }
 
-  /// The target of a `custom_call`.
-  std::string_view target(const operation& o) const {
-    auto name = p_.attribute_of(o, "@");
-    name = name.empty() ? p_.attribute_of(o, "call_target_name") : name;
-    return name.size() >= 2 && name.front() == '"' ? name.substr(1, name.size() - 2) : name;
-  }
   /// The type of an op in a workload: the operation's name, with what it calls if that says more.
   std::string type_of(const operation& o) const {
     const auto name = plain_name(o.name);
     if (name == "custom_call") {
-      return std::string{o.name} + ":" + std::string{target(o)};
+      return std::string{o.name} + ":" + std::string{target_of(p_, o)};
     }
     if (name == "composite") {
       return std::string{o.name} + ":" + std::string{p_.attribute_of(o, "\"")};
@@ -222,8 +216,7 @@ private:
   double by_name(const operation& o) {
     auto name = plain_name(o.name);
     if (name == "custom_call") {
-      name = target(o);
-      name = plain_name(name);
+      name = plain_name(target_of(p_, o));
     }
     const auto type = type_of(o);
     if (const auto* facts = find_op({type, name}); facts != nullptr && facts->flop != nullptr) {

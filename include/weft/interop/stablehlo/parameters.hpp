@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <span>
 #include <cstdint>
-#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -52,13 +51,16 @@ private:
       const auto& o = p_.ops[number];
       const auto name = plain_name(o.name);
       note_use(o, name);
-      if (o.num_operands > 0 && o.num_results > 0 && shows(name)) {
-        shown_[o.first_result] = shown_[p_.operands(o)[0]];
+      const bool passes = is_marker(p_, o);
+      const bool shows = o.num_results == 1 && o.num_operands > 0 &&
+                         (is_view(name) || name == "dynamic_slice" || name == "dynamic_reshape");
+      for (std::uint32_t i = 0; i < (passes ? o.num_results : shows ? 1u : 0u); ++i) {
+        shown_[o.first_result + i] = shown_[p_.operands(o)[i]];
       }
       for (const auto inner : p_.regions_of(o)) {
         enter(o, inner, depth);
       }
-      if (const auto callee = name == "call" || name == "composite" ? p_.body_of_callee(o) : none; callee != none) {
+      if (const auto callee = p_.body_of_callee(o); callee != none) {
         enter(o, callee, depth);
         const auto* end = p_.terminator(callee);
         for (std::uint32_t i = 0; end != nullptr && i < std::min(o.num_results, end->num_operands); ++i) {
@@ -79,14 +81,6 @@ private:
     }
     look(r, depth + 1);
   }
-  /// True if the result is the first operand, or a part of it, in another form.
-  static bool shows(std::string_view name) {
-    static constexpr std::string_view names[] = {
-      "reshape", "transpose", "broadcast_in_dim", "slice", "convert", "bitcast_convert", "dynamic_slice", "reverse",
-      "dynamic_reshape", "optimization_barrier"};
-    return std::ranges::find(names, name) != std::end(names);
-  }
-
   void note_use(const operation& o, std::string_view name) {
     const auto mark = [&](std::uint32_t i, std::vector<bool>& as) {
       if (const auto argument = i < o.num_operands ? shown_[p_.operands(o)[i]] : none; argument != none) {
@@ -132,8 +126,6 @@ private:
         of_weights[p_.values[r.first_argument + i].type] = true;
       }
     }
-    static constexpr std::string_view updates[] = {"add", "subtract", "multiply", "divide", "maximum", "minimum",
-                                                   "select", "clamp", "sqrt", "call", "optimization_barrier"};
     std::vector<value_id> seen(p_.values.size(), none); // by which result
     for (const auto result : end == nullptr ? std::span<const value_id>{} : p_.operands(*end)) {
       std::vector<std::pair<value_id, bool>> open = {{result, false}}; // and whether a part of it is replaced
@@ -153,7 +145,8 @@ private:
         }
         const auto& o = p_.ops[v.op];
         const bool part = o.name.ends_with("dynamic_update_slice");
-        if (part || std::ranges::find(updates, plain_name(o.name)) != std::end(updates)) {
+        if (part || is_one_of(plain_name(o.name), {"add", "subtract", "multiply", "divide", "maximum", "minimum",
+                                                   "select", "clamp", "sqrt", "call", "optimization_barrier"})) {
           for (const auto from : part ? p_.operands(o).first(1) : p_.operands(o)) {
             open.emplace_back(from, part);
           }

@@ -75,11 +75,8 @@ public:
     }
     model m{.format = "StableHLO"};
     m.ops = std::move(ops_).build();
-    for (auto& line : costs_.assumed().notes()) {
-      notes_.push_back(std::move(line));
-    }
-    for (auto& line : assumed_.notes()) {
-      notes_.push_back(std::move(line));
+    for (const auto& tally : {costs_.assumed(), assumed_}) {
+      std::ranges::move(tally.notes(), std::back_inserter(notes_));
     }
     m.notes = std::move(notes_);
     for (value_id i = 0; i < p_.values.size(); ++i) {
@@ -230,17 +227,6 @@ private:
     }
   }
 
-  /// Whether an operation only says something about what it passes on.
-  bool is_marker(const operation& o) const {
-    static constexpr std::string_view markers[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                                                   "xla.sdy.FuncResultSharding", "LayoutConstraint"};
-    static constexpr std::string_view operations[] = {"stablehlo.optimization_barrier", "sdy.sharding_constraint",
-                                                      "sdy.reshard", "sdy.data_flow_edge", "sdy.propagation_barrier"};
-    return o.num_results == o.num_operands &&
-           (std::ranges::find(operations, o.name) != std::end(operations) ||
-            (o.name == "stablehlo.custom_call" && std::ranges::find(markers, costs_.target(o)) != std::end(markers)));
-  }
-
   void pass(value_id from, value_id to) {
     made_[to] = made_[from];
     known_[to] = 1;
@@ -287,16 +273,15 @@ private:
         continue;
       }
       if (name == "call") {
-        const auto f = p_.callee(o);
-        if (f == none || p_.functions[f].body == none) {
+        const auto body = p_.body_of_callee(o);
+        if (body == none) {
           throw error("operation %" + std::string{o.result} + " calls a function that the text does not have");
         }
-        const auto& callee = p_.functions[f];
-        inline_region(o, callee.body, path.size() > 200 ? path : path + std::string{callee.name} + "/");
+        inline_region(o, body, path.size() > 200 ? path : path + std::string{p_.functions[p_.callee(o)].name} + "/");
       } else if (o.name.starts_with("sdy.") && o.num_regions == 1) {
         assumed_.add("regions that each of several devices runs on its part: they count for one device", o.name);
         inline_region(o, p_.regions_of(o)[0], path);
-      } else if (is_marker(o)) {
+      } else if (is_marker(p_, o)) {
         for (std::uint32_t i = 0; i < o.num_results; ++i) {
           pass(p_.operands(o)[i], o.first_result + i);
         }
@@ -339,10 +324,7 @@ private:
   }
   /// The parameter or constant that an operation shows in another shape.
   std::optional<traced> shown(const operation& o) const {
-    static constexpr std::string_view shapes[] = {"reshape", "transpose", "broadcast_in_dim", "broadcast", "slice",
-                                                  "convert", "bitcast_convert", "reverse", "copy"};
-    if (o.num_operands != 1 || o.num_results != 1 ||
-        std::ranges::find(shapes, plain_name(o.name)) == std::end(shapes)) {
+    if (o.num_operands != 1 || o.num_results != 1 || !is_view(plain_name(o.name))) {
       return std::nullopt;
     }
     const auto& from = made_[p_.operands(o)[0]];
@@ -397,8 +379,7 @@ private:
     for (const auto r : p_.regions_of(o)) {
       add_captures(r, with_values, ids);
     }
-    const auto name = plain_name(o.name);
-    if (const auto body = name == "call" || name == "composite" ? p_.body_of_callee(o) : none; body != none) {
+    if (const auto body = p_.body_of_callee(o); body != none) {
       const auto inside = constants_of(body);
       ids.insert(ids.end(), inside.begin(), inside.end());
     }
@@ -501,7 +482,7 @@ inline model reader::read(std::string_view bytes, const std::string& file) const
   };
   detail::parser parse{bytes, file, {extent(batch), extent(unknown_dimension)}};
   const auto parsed = std::move(parse)();
-  auto m = io::in_file(file, [&] { return detail::workload_of_program{parsed.whole, *this, bytes.size()}(); });
+  auto m = io::in_file(file, [&] { return detail::workload_of_program{parsed, *this, bytes.size()}(); });
   if (parsed.has_open_batch) {
     m.notes.push_back("types leave their outermost extent open: it is " + std::to_string(extent(batch)));
   } else if (batch != 0) {
