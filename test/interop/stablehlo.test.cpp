@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stablehlo_test {
@@ -477,51 +478,34 @@ TEST_CASE("StableHLO: products, transforms and solvers by their formulas") {
             "%a: tensor<4x!quant.uniform<i8:f32, 3.4e+01:16>>") == 8);
 }
 
-TEST_CASE("StableHLO: types have the sizes that devices keep them in") {
-  const auto bytes = [](std::string_view text) { return stablehlo::parse_type(text).bytes(); };
-  CHECK(bytes("tensor<8x16xf32>") == 512);
-  CHECK(bytes("tensor<f64>") == 8);
-  CHECK(bytes("tensor<10xi1>") == 10);
-  CHECK(bytes("tensor<9xi4>") == 5);
-  CHECK(bytes("tensor<3xbf16>") == 6);
-  CHECK(bytes("tensor<7xf8E4M3FN>") == 7);
-  CHECK(bytes("tensor<2x3xcomplex<f32>>") == 48);
-  CHECK(bytes("tensor<4x!quant.uniform<u8:f32, 3.400000e+01:16>>") == 4);
-  CHECK(bytes("tensor<5xindex>") == 40);
-  CHECK(bytes("tensor<4xf32, #stablehlo.bounds<?>>") == 16);
-  CHECK(bytes("!stablehlo.token") == 0);
-  CHECK(bytes("tuple<tensor<f32>>") == 0);
-  CHECK(bytes("tensor<0x5xf32>") == 0);
-  CHECK(bytes("tensor<9000000000000000000x9000000000000000000x0xf32>") == 0);
-  CHECK(bytes("tensor<4611686018427387896xi8>") == 4611686018427387896u); // under 2^62
-  CHECK(bytes("tensor<4611686018427387904xi8>") == stablehlo::value_type::max_bytes);
-  CHECK(bytes("tensor<4294967296x4294967296xi8>") == stablehlo::value_type::max_bytes); // 2^64
-  CHECK(bytes("tensor<4294967296x4294967296xi2>") == stablehlo::value_type::max_bytes); // 2^62
-}
-
-TEST_CASE("StableHLO: types are read wherever there may be blanks, and of any elements") {
+TEST_CASE("StableHLO: types have the sizes that devices keep them in, wherever there may be blanks") {
   const auto type = [](std::string_view text) { return stablehlo::parse_type(text); };
+  constexpr auto most = stablehlo::value_type::max_bytes; // also for products that wrap around
+  const std::pair<const char*, byte_count> sizes[] = {
+    {"tensor<8x16xf32>", 512}, {"tensor<f64>", 8}, {"tensor<10xi1>", 10}, {"tensor<9xi4>", 5}, {"tensor<3xbf16>", 6},
+    {"tensor<7xf8E4M3FN>", 7}, {"tensor<2x3xcomplex<f32>>", 48},
+    {"tensor<4x!quant.uniform<u8:f32, 3.400000e+01:16>>", 4}, {"tensor<5xindex>", 40},
+    {"tensor<4xf32, #stablehlo.bounds<?>>", 16}, {"!stablehlo.token", 0}, {"tuple<tensor<f32>>", 0},
+    {"tensor<0x5xf32>", 0}, {"tensor<9000000000000000000x9000000000000000000x0xf32>", 0},
+    {"tensor<4611686018427387896xi8>", 4611686018427387896u}, {"tensor<4611686018427387904xi8>", most},
+    {"tensor<4294967296x4294967296xi8>", most}, {"tensor<4294967296x4294967296xi2>", most},
+    {"tensor < 8x\n  16xf32 >", 512}, {"tensor<* x bf16>", 2}, {"tensor<9223372036854775807x0xf32>", 0},
+    {"tensor<2xsi16>", 4}, {"tensor<2xf4E2M1FN>", 1}, {"tensor<2xf8E8M0FNU>", 2}, {"tensor<2xi128>", 32},
+    {"tensor<2xcomplex< f64 >>", 32}, {"tensor<2x!quant.uniform<i4<-7:7>:f32:0, {1.0, 2.0}>>", 1},
+    {"tensor<2x!their.own<1, 2>>", 0}, {"tensor<2xtuple<f32, i1>>", 0}, {"(tensor<4xf32>) -> f32", 0}};
+  for (const auto& [text, bytes] : sizes) {
+    CAPTURE(std::string{text});
+    CHECK(type(text).bytes() == bytes);
+  }
   CHECK(type("tensor<8 x 16 x f32>").dims == std::vector<std::int64_t>{8, 16});
-  CHECK(type("tensor < 8x\n  16xf32 >").bytes() == 512);
   CHECK(type("tensor<*xf32>").dims.empty());
-  CHECK(type("tensor<* x bf16>").bytes() == 2);
   CHECK(type("tensor<?x?xf32>").dims == std::vector<std::int64_t>(2, stablehlo::value_type::dynamic));
-  CHECK(type("tensor<9223372036854775807x0xf32>").bytes() == 0);
   CHECK(type("tensor<0x8xf32>").dims == std::vector<std::int64_t>{0, 8}); // no hexadecimal number
-  CHECK(type("tensor<2xsi16>").bytes() == 4);
   CHECK(type("tensor<2xtf32>").is_float);
-  CHECK(type("tensor<2xf4E2M1FN>").bytes() == 1);
-  CHECK(type("tensor<2xf8E8M0FNU>").bytes() == 2);
-  CHECK(type("tensor<2xi128>").bytes() == 32);
-  CHECK(type("tensor<2xcomplex< f64 >>").bytes() == 32);
-  CHECK(type("tensor<2x!quant.uniform<i4<-7:7>:f32:0, {1.0, 2.0}>>").bytes() == 1);
-  CHECK(type("tensor<2x!their.own<1, 2>>").bytes() == 0);
-  CHECK(type("tensor<2xtuple<f32, i1>>").bytes() == 0);
   CHECK(type("tensor<?x?x?xf32, #stablehlo.bounds<3, ?, 5>>").dims == std::vector<std::int64_t>{3, -1, 5});
   CHECK(type("tensor<?x2xf32, #stablehlo.type_extensions<bounds = [12345678901234567, -1]>>").dims ==
         std::vector<std::int64_t>{12345678901234567, 2});
   CHECK(type("tensor<?xf32, #their.bounds_check<\"3x\">>").dims.front() == -1);
-  CHECK(type("(tensor<4xf32>) -> f32").bytes() == 0);
 }
 
 TEST_CASE("StableHLO: a type that is written wrong is refused, with the line and what is wrong") {

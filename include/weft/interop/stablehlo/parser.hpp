@@ -112,12 +112,13 @@ private:
   }
 
   static bool is_wanted(std::string_view key) {
-    return is_one_of(key, {
+    static constexpr std::string_view wanted[] = {
       "sym_name",      "sym_visibility",    "callee",     "call_target_name",      "decomposition",
       "value",         "contracting_dims",  "dim_numbers", "dot_dimension_numbers", "dimension_numbers",
       "dimension",     "window_dimensions", "window",     "lhs_dilation",          "comparison_direction",
       "config",        "einsum_config",     "length",     "fft_length",            "batching_dims",
-      "dims",          "broadcast_dimensions"});
+      "dims",          "broadcast_dimensions"};
+    return is_one_of(key, wanted);
   }
 
   /// One thing that may follow `key =`: a bracket and all in it, a word or number with brackets behind it, a text.

@@ -154,18 +154,20 @@ inline std::string_view target_of(const program& p, const operation& o) {
 
 /// True if an operation only says something about what it passes on.
 inline bool is_marker(const program& p, const operation& o) {
+  static constexpr std::string_view operations[] = {"stablehlo.optimization_barrier", "sdy.sharding_constraint",
+                                                    "sdy.reshard", "sdy.data_flow_edge", "sdy.propagation_barrier"};
+  static constexpr std::string_view targets[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+                                                 "xla.sdy.FuncResultSharding", "LayoutConstraint"};
   return o.num_results == o.num_operands &&
-         (is_one_of(o.name, {"stablehlo.optimization_barrier", "sdy.sharding_constraint", "sdy.reshard",
-                             "sdy.data_flow_edge", "sdy.propagation_barrier"}) ||
-          (o.name == "stablehlo.custom_call" &&
-           is_one_of(target_of(p, o), {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                                       "xla.sdy.FuncResultSharding", "LayoutConstraint"})));
+         (is_one_of(o.name, operations) ||
+          (o.name == "stablehlo.custom_call" && is_one_of(target_of(p, o), targets)));
 }
 
 /// True if an operation shows its operand in another shape or type.
-constexpr bool is_view(std::string_view plain_name) {
-  return is_one_of(plain_name, {"reshape", "transpose", "broadcast_in_dim", "broadcast", "slice", "convert",
-                                "bitcast_convert", "reverse", "copy"});
+inline bool is_view(std::string_view plain_name) {
+  static constexpr std::string_view views[] = {"reshape", "transpose", "broadcast_in_dim", "broadcast", "slice",
+                                               "convert", "bitcast_convert", "reverse", "copy"};
+  return is_one_of(plain_name, views);
 }
 
 } // namespace weft::stablehlo
