@@ -124,9 +124,7 @@ inline void add_tensors(const json& given, std::vector<std::string>& names, int 
 /// Names of the tensors of an argument, "" for each that is none.
 inline std::vector<std::string> tensors_of(const json& argument) {
   std::vector<std::string> names;
-  if (kind_of(argument).second != nullptr && find(argument, "name") == nullptr) {
-    add_tensors(argument, names);
-  }
+  add_tensors(argument, names);
   return names;
 }
 
@@ -155,13 +153,8 @@ inline std::vector<std::string> numbers_of(const json& list, const char* key = n
 
 inline std::vector<std::string> results_of(const json& node, const std::string& where) {
   std::vector<std::string> names;
-  for (const auto& output : list(node, "outputs", where)) {
-    for (auto& name : tensors_of(output)) {
-      if (!name.empty()) {
-        names.push_back(std::move(name));
-      }
-    }
-  }
+  add_tensors(list(node, "outputs", where), names);
+  std::erase(names, "");
   return names;
 }
 

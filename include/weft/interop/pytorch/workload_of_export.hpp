@@ -463,32 +463,18 @@ private:
                     int depth) {
     check_depth(depth < max_depth);
     const auto& graph = *graphs_of(node).front();
-    std::vector<std::string> given; // tensors behind the graph
-    bool behind = false;
+    std::vector<std::string> given, taken, returned;
+    bool behind = false; // the graph
     for (const auto& input : list(node, "inputs", type)) {
       const auto& argument = member(input, "arg", type);
-      if (find(argument, "as_graph") != nullptr) {
-        behind = true;
-      } else if (behind) {
-        for (auto& name : tensors_of(argument)) {
-          if (!name.empty()) {
-            given.push_back(std::move(name));
-          }
-        }
+      if (behind) {
+        add_tensors(argument, given);
       }
+      behind = behind || find(argument, "as_graph") != nullptr;
     }
-    std::vector<std::string> taken;
-    std::vector<std::string> returned;
-    for (const auto& input : list(graph, "inputs", type)) {
-      for (auto& name : tensors_of(input)) {
-        taken.push_back(std::move(name));
-      }
-    }
-    for (const auto& output : list(graph, "outputs", type)) {
-      for (auto& name : tensors_of(output)) {
-        returned.push_back(std::move(name));
-      }
-    }
+    std::erase(given, "");
+    add_tensors(list(graph, "inputs", type), taken);
+    add_tensors(list(graph, "outputs", type), returned);
     if (taken.size() != given.size() || returned.size() != results.size()) {
       return false;
     }
