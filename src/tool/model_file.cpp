@@ -76,8 +76,10 @@ void refuse_options_of_others(const model_options& o, const input& in) {
   refuse(!o.fetch.empty() && !is_graph_def(in), "--fetch is for TensorFlow graphs");
   refuse((!o.signature.empty() || !o.tags.empty()) && !is_saved_model(in),
          "--signature and --tags are for TensorFlow SavedModels");
-  refuse((!o.trips.empty() || o.keep_functions) && !is_graph_def(in),
-         "--trips and --keep-functions are for TensorFlow graphs");
+  refuse(o.keep_functions && !is_graph_def(in), "--keep-functions is for TensorFlow graphs");
+  refuse(!o.trips.empty() && !is_graph_def(in) && !is_pytorch && !is_stablehlo,
+         "--trips is for TensorFlow graphs, PyTorch and StableHLO programs");
+  refuse(o.trips.size() > o.trips.count("*") && !is_graph_def(in), "--trips NAME=N is for TensorFlow graphs");
   refuse(!o.times.empty() && !is_graph_def(in), "--times is for TensorFlow graphs; --profile for all models");
 }
 

@@ -47,6 +47,12 @@ struct model_options {
   std::optional<bool> in_place = {}; ///< results lie in memory of others; none: of training steps, only views
 };
 
+/// What --trips says without the name of a loop; 1 if it does not.
+inline double trips_of_all_loops(const model_options& o) {
+  const auto at = o.trips.find("*");
+  return at == o.trips.end() ? 1 : static_cast<double>(at->second);
+}
+
 /// Adds --batch, --dim, --shape, --parameters, --fetch, --signature, --tags, --trips, --keep-functions, --train,
 /// --work, --peak-rates, --times and --profile, which fill `o` when `app` parses.
 void add_model_options(CLI::App& app, model_options& o);

@@ -6,7 +6,8 @@
 namespace tool {
 
 foreign_reader pytorch_reader(const model_options& o) {
-  return foreign_reader{weft::pytorch::reader{.batch = o.batch, .dimensions = o.dimensions}};
+  return foreign_reader{
+    weft::pytorch::reader{.batch = o.batch, .dimensions = o.dimensions, .unknown_trips = trips_of_all_loops(o)}};
 }
 
 } // namespace tool

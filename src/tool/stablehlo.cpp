@@ -12,7 +12,7 @@
 namespace tool {
 
 foreign_reader stablehlo_reader(const model_options& o) {
-  weft::stablehlo::reader reader{.batch = o.batch};
+  weft::stablehlo::reader reader{.batch = o.batch, .unknown_trips = trips_of_all_loops(o)};
   std::size_t count = 0;
   const auto& text = o.parameters;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), count);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pytorch_test {
 
@@ -34,6 +35,12 @@ std::string refusal(const std::string& bytes, const pytorch::reader& options = {
     return e.what();
   }
   return "";
+}
+
+/// True if one op reads, or waits for, what the other makes.
+bool waits_in(const workload& w, std::string_view before, std::string_view after) {
+  const auto a = op_called(w, before);
+  return std::ranges::any_of(w.inputs(op_called(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
 }
 
 double forward_of(const nn::network& net) {
@@ -229,10 +236,15 @@ TEST_CASE("PyTorch: a layer of a transformer, with symbolic sizes") {
   const auto open = transformer("s0:2", "s1").text();
   const auto m = read(open);
   CHECK(total_work(m.ops) == layer(2, 1));
-  CHECK(noted(m, "symbolic sizes: s0 = 2 (its hint), s1 = 1 (nothing tells it)"));
+  CHECK(noted(m, "symbolic sizes: s0 = 2 (its hint), s1 = 1 (nothing tells it; --dim s1=… does)"));
   CHECK(total_work(read(open, {.batch = 16, .dimensions = {{"s1", 64}}}).ops) == layer(16, 64));
   CHECK(total_work(read(open, {.unknown_dimension = 32}).ops) == layer(2, 32));
   CHECK(noted(read(open, {.batch = 16}), "s0 = 16,"));
+  // Symbols that stand in sums and products alone are named, and can be set, too.
+  exported_program sum;
+  sum.input("x", {"2*s5 + 1"}).node("torch.ops.aten.tanh.default", {{"self", "x"}}, "tanh", {"2*s5 + 1"});
+  CHECK(noted(read(sum.text()), "symbolic sizes: s5 = 1 (nothing tells it; --dim s5=… does)"));
+  CHECK(total_work(read(sum.text(), {.dimensions = {{"s5", 4}}}).ops) == 9);
   CHECK(refusal(open, {.dimensions = {{"length", 64}}}) ==
         "net.pt2: the program has no symbolic size 'length'; it has s0, s1");
   CHECK(refusal(transformer("2", "128").text(), {.batch = 4}).find("the batch is fixed to 2 in the program") !=
@@ -253,26 +265,18 @@ TEST_CASE("PyTorch: expressions over symbols have values") {
     };
     return pytorch::detail::size_expression{text, of}().value_or(-1);
   };
-  CHECK(value("s0") == 10);
-  CHECK(value("2*s0 + 1") == 21);
-  CHECK(value("s0 - s1 - 2") == 5);
-  CHECK(value("(s0//s1)*4") == 12);
-  CHECK(value("s0**2 % 7") == 2);
-  CHECK(value("-s0 + 12") == 2);
-  CHECK(value("Add(Mul(Integer(2), Symbol('s0', integer=True, positive=True)), Integer(-1))") == 19);
-  CHECK(value("FloorDiv(Symbol('s0', integer=True), Integer(4))") == 2);
-  CHECK(value("torch.utils._sympy.functions.CeilDiv(s0, 4)") == 3);
-  CHECK(value("Max(1, s1)*Min(s0, 4)") == 12);
-  CHECK(value("Mul(Rational(1, 2), Symbol(\"s0\"))") == 5);
-  CHECK(value("Pow(Symbol('s1'), Integer(2))") == 9);
-  CHECK(value("ModularIndexing(s0, 2, 3)") == 2);
-  CHECK(value("floor(s0/4)") == 2);
-  CHECK(value("u7") == -1);
-  CHECK(value("s0/0") == -1);
-  CHECK(value("Weird(s0)") == -1);
-  CHECK(value("(s0") == -1);
-  CHECK(value("s0 s1") == -1);
-  CHECK(value("") == -1);
+  const std::pair<const char*, double> known[] = {
+    {"s0", 10}, {"2*s0 + 1", 21}, {"s0 - s1 - 2", 5}, {"(s0//s1)*4", 12}, {"s0**2 % 7", 2}, {"-s0 + 12", 2},
+    {"Add(Mul(Integer(2), Symbol('s0', integer=True, positive=True)), Integer(-1))", 19},
+    {"FloorDiv(Symbol('s0', integer=True), Integer(4))", 2}, {"torch.utils._sympy.functions.CeilDiv(s0, 4)", 3},
+    {"Max(1, s1)*Min(s0, 4)", 12}, {"Mul(Rational(1, 2), Symbol(\"s0\"))", 5}, {"Pow(Symbol('s1'), Integer(2))", 9},
+    {"ModularIndexing(s0, 2, 3)", 2}, {"floor(s0/4)", 2}, {"ceiling(2.5) + TruncToInt(s1/2) + Abs(-s1)", 7},
+    {"u7", -1}, {"s0/0", -1}, {"Min(s0/0, 1)", -1}, {"u7**0", -1}, {"Mod(s0)", -1}, {"Weird(s0)", -1}, {"(s0", -1},
+    {"s0 s1", -1}, {"", -1}};
+  for (const auto& [text, is] : known) {
+    CAPTURE(std::string{text});
+    CHECK(value(text) == is);
+  }
   CHECK(value(std::string(100'000, '(')) == -1);
   CHECK(value(std::string(100'000, '-') + "1") == -1);
   CHECK(pytorch::detail::symbol_of("s0") == "s0");
@@ -294,10 +298,7 @@ TEST_CASE("PyTorch: what an op writes into its input is read after that, and wha
   p.node("torch.ops.aten.mul.Tensor", {{"self", "b_cache"}, {"other", "x"}}, "used", {"64", "64"});
   p.output_spec({{"buffer_mutation", {{"arg", {{"name", "new_cache"}}}, {"buffer_name", "cache"}}}});
   const auto w = read(p.text()).ops;
-  const auto waits = [&](std::string_view before, std::string_view after) {
-    const auto a = op_called(w, before);
-    return std::ranges::any_of(w.inputs(op_called(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
-  };
+  const auto waits = [&](std::string_view before, std::string_view after) { return waits_in(w, before, after); };
   CHECK(w.type(op_called(w, "add_")) == "aten.add_");
   CHECK(w.work(op_called(w, "add_")) == 64 * 64);
   CHECK(waits("before", "add_"));
@@ -331,16 +332,12 @@ TEST_CASE("PyTorch: who reads a number waits for the op that makes it, also thro
   p.node("torch.ops.aten.mul.Scalar", {{"self", "x"}, {"other", number("item", "as_sym_float")}}, "mul", {"8", "6"});
   p.node("torch.ops.aten.exp.default", {{"self", "x"}}, "exp", {"8", "6"});
   const auto w = read(p.text()).ops;
-  const auto waits = [&](op_id before, std::string_view after) {
-    return std::ranges::any_of(w.inputs(op_called(w, after)), [&](tensor_id t) { return w.producer(t) == before; });
-  };
   REQUIRE(w.num_ops() == 6);
-  const auto item = op_called(w, "aten._local_scalar_dense");
-  CHECK(waits(op_called(w, "sum"), "aten._local_scalar_dense"));
-  CHECK(waits(item, "full"));
-  CHECK(waits(op_called(w, "tanh"), "full"));
-  CHECK(waits(item, "mul"));
-  CHECK_FALSE(waits(item, "exp"));
+  CHECK(waits_in(w, "sum", "aten._local_scalar_dense"));
+  CHECK(waits_in(w, "aten._local_scalar_dense", "full"));
+  CHECK(waits_in(w, "tanh", "full"));
+  CHECK(waits_in(w, "aten._local_scalar_dense", "mul"));
+  CHECK_FALSE(waits_in(w, "aten._local_scalar_dense", "exp"));
 }
 
 TEST_CASE("PyTorch: a copy has a storage of its own, a conversion may not") {
@@ -353,10 +350,7 @@ TEST_CASE("PyTorch: a copy has a storage of its own, a conversion may not") {
     p.node("torch.ops.aten.exp.default", {{"self", copy}}, copy + "_exp", {"64"});
   }
   const auto w = read(p.text()).ops;
-  const auto waits = [&](std::string_view before, std::string_view after) {
-    const auto a = op_called(w, before);
-    return std::ranges::any_of(w.inputs(op_called(w, after)), [&](tensor_id t) { return w.producer(t) == a; });
-  };
+  const auto waits = [&](std::string_view before, std::string_view after) { return waits_in(w, before, after); };
   CHECK_FALSE(waits("clone_add_", "clone_exp"));
   CHECK_FALSE(waits("_to_copy_add_", "_to_copy_exp"));
   CHECK(waits("contiguous_add_", "contiguous_exp"));
@@ -436,7 +430,7 @@ TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or al
   CHECK(m.ops.work(3) == 10 * 3 * 32);
   CHECK(m.ops.work(4) == 8 * 2 * 32); // a round per row
   CHECK(m.ops.inputs(3).size() == 1);
-  CHECK(noted(m, "loops: how often they run is not in the file"));
+  CHECK(noted(m, "1 loops: how often they run is not in the file, so that many rounds count (--trips): 10: loop"));
   CHECK(noted(m, "1 nodes with graphs in them: the dearest graph counts once: higher_order.cond"));
 }
 

@@ -5,9 +5,12 @@
 #include "weft/core/config.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
+#include <iterator>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,17 +31,15 @@ public:
   size_expression(std::string_view text, const ValueOf& value_of) : text_{text}, value_of_{value_of} {}
 
   std::optional<double> operator()() && {
-    const auto value = sum();
-    return peek() == '\0' && value && std::isfinite(*value) ? value : std::nullopt;
+    const double value = sum();
+    return peek() == '\0' && std::isfinite(value) ? std::optional{value} : std::nullopt;
   }
 
 private:
-  using number = std::optional<double>;
+  static constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
   char peek() {
-    while (at_ < text_.size() && text_[at_] == ' ') {
-      ++at_;
-    }
+    at_ = std::max(at_, std::min(text_.find_first_not_of(' ', at_), text_.size()));
     return at_ < text_.size() ? text_[at_] : '\0';
   }
   bool accept(std::string_view token) {
@@ -49,29 +50,30 @@ private:
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-  number sum() {
-    auto left = product();
-    for (;;) {
-      const bool minus = peek() == '-';
-      if (!minus && peek() != '+') {
+  static double divided(double a, double b) { return b == 0 ? no_value : a / b; }
+  static double floor_divided(double a, double b) { return std::floor(divided(a, b)); }
+  static double remainder(double a, double b) { return a - b * floor_divided(a, b); }
+  static double power(double a, double b) { return std::isnan(a) || std::isnan(b) ? no_value : std::pow(a, b); }
+
+  double sum() {
+    for (double left = product();;) {
+      if (accept("+")) {
+        left += product();
+      } else if (accept("-")) {
+        left -= product();
+      } else {
         return left;
       }
-      ++at_;
-      const auto right = product();
-      left = left && right ? number{*left + (minus ? -*right : *right)} : std::nullopt;
     }
   }
-  number product() {
-    auto left = factor();
-    for (;;) {
-      const bool power = text_.substr(std::min(at_, text_.size())).starts_with("**");
-      const bool whole = !power && accept("//");
-      if (whole || (!power && peek() == '/')) {
-        at_ += whole ? 0u : 1u;
-        left = divided(left, factor(), whole);
-      } else if (!power && accept("*")) {
-        const auto right = factor();
-        left = left && right ? number{*left * *right} : std::nullopt;
+  double product() {
+    for (double left = factor();;) {
+      if (accept("//")) {
+        left = floor_divided(left, factor());
+      } else if (accept("/")) {
+        left = divided(left, factor());
+      } else if (accept("*")) {
+        left *= factor();
       } else if (accept("%")) {
         left = remainder(left, factor());
       } else {
@@ -79,58 +81,37 @@ private:
       }
     }
   }
-  static number divided(number a, number b, bool whole) {
-    if (!a || !b || *b == 0) {
-      return std::nullopt;
-    }
-    return whole ? std::floor(*a / *b) : *a / *b;
-  }
-  static number remainder(number a, number b) {
-    return a && b && *b != 0 ? number{*a - *b * std::floor(*a / *b)} : std::nullopt;
-  }
-  number factor() {
+  double factor() {
     if (++depth_ > 60) {
       at_ = text_.size() + 1; // gives up
-      return std::nullopt;
+      return no_value;
     }
-    number value;
+    double value = no_value;
     if (accept("-")) {
-      value = factor();
-      value = value ? number{-*value} : std::nullopt;
+      value = -factor();
     } else {
       value = atom();
-      if (accept("**")) {
-        const auto exponent = factor();
-        value = value && exponent ? number{std::pow(*value, *exponent)} : std::nullopt;
-      }
+      value = accept("**") ? power(value, factor()) : value;
     }
     --depth_;
     return value;
   }
-  number atom() {
-    const char c = peek();
+  double atom() {
     if (accept("(")) {
-      const auto value = sum();
-      return accept(")") ? value : std::nullopt;
+      const double value = sum();
+      return accept(")") ? value : no_value;
     }
-    if (is_digit(c)) {
-      double value = 0;
-      for (; at_ < text_.size() && is_digit(text_[at_]); ++at_) {
-        value = 10 * value + (text_[at_] - '0');
-      }
-      if (at_ + 1 < text_.size() && text_[at_] == '.' && is_digit(text_[at_ + 1])) {
-        double place = 0.1;
-        for (++at_; at_ < text_.size() && is_digit(text_[at_]); ++at_, place /= 10) {
-          value += place * (text_[at_] - '0');
-        }
-      }
+    if (is_digit(peek())) {
+      double value = no_value;
+      const auto* start = text_.data() + at_;
+      at_ += static_cast<std::size_t>(
+        std::from_chars(start, text_.data() + text_.size(), value, std::chars_format::fixed).ptr - start);
       return value;
     }
     const auto name = word();
-    if (name.empty()) {
-      return std::nullopt;
-    }
-    return peek() == '(' ? call(name.substr(name.rfind('.') + 1)) : value_of_(name);
+    return name.empty()    ? no_value
+           : peek() == '(' ? call(name.substr(name.rfind('.') + 1))
+                           : value_of_(name).value_or(no_value);
   }
   std::string_view word() {
     const auto start = (static_cast<void>(peek()), at_);
@@ -142,16 +123,16 @@ private:
   }
 
   /// `Symbol('s0', integer=True)`, `Mul(a, b)`, …; what is named, as `integer`, does not count.
-  number call(std::string_view function) {
+  double call(std::string_view function) {
     at_ += 1;
-    std::vector<number> args;
+    std::vector<double> args;
     std::string_view quoted;
     while (peek() != ')' && peek() != '\0') {
       const auto before = at_;
       if (const char c = peek(); c == '\'' || c == '"') {
         const auto end = text_.find(c, at_ + 1);
         if (end == text_.npos) {
-          return std::nullopt;
+          return no_value;
         }
         quoted = text_.substr(at_ + 1, end - at_ - 1);
         at_ = end + 1;
@@ -163,59 +144,51 @@ private:
         args.push_back(sum());
       }
       if (!accept(",") && peek() != ')') {
-        return std::nullopt;
+        return no_value;
       }
     }
-    return accept(")") ? value_of_call(function, args, quoted) : std::nullopt;
+    return !accept(")")                                    ? no_value
+           : function == "Symbol" || function == "Dummy" ? value_of_(quoted).value_or(no_value)
+                                                           : value_of_call(function, args);
   }
-  number value_of_call(std::string_view function, const std::vector<number>& args, std::string_view quoted) {
-    if (function == "Symbol" || function == "Dummy") {
-      return value_of_(quoted);
-    }
-    if (args.empty() || std::ranges::any_of(args, [](const number& n) { return !n; })) {
-      return std::nullopt;
-    }
-    const auto fold = [&](const auto& combine) {
-      double value = *args.front();
-      for (std::size_t i = 1; i < args.size(); ++i) {
-        value = combine(value, *args[i]);
-      }
-      return number{value};
+  static double value_of_call(std::string_view name, const std::vector<double>& args) {
+    using binary = double (*)(double, double);
+    struct function {
+      std::string_view name;
+      std::size_t args; // 0: any number, from left to right
+      binary value;
     };
-    const double a = *args[0];
-    if (function == "Add") {
-      return fold([](double x, double y) { return x + y; });
+    constexpr binary same = [](double a, double) { return a; };
+    constexpr binary down = [](double a, double) { return std::floor(a); };
+    constexpr binary up = [](double a, double) { return std::ceil(a); };
+    constexpr binary to_zero = [](double a, double) { return std::trunc(a); };
+    static constexpr function functions[] = {
+      {"Add", 0, [](double a, double b) { return a + b; }},
+      {"Mul", 0, [](double a, double b) { return a * b; }},
+      {"Max", 0, [](double a, double b) { return std::max(a, b); }},
+      {"Min", 0, [](double a, double b) { return std::min(a, b); }},
+      {"Abs", 1, [](double a, double) { return std::abs(a); }},
+      {"Integer", 1, same},      {"Identity", 1, same},        {"Float", 1, same},
+      {"ToFloat", 1, same},      {"floor", 1, down},           {"FloorToInt", 1, down},
+      {"ceil", 1, up},           {"ceiling", 1, up},           {"CeilToInt", 1, up},
+      {"TruncToInt", 1, to_zero}, {"TruncToFloat", 1, to_zero},
+      {"CeilDiv", 2, [](double a, double b) { return std::ceil(divided(a, b)); }},
+      {"Pow", 2, power},         {"PowByNatural", 2, power},   {"FloatPow", 2, power},
+      {"Mod", 2, remainder},     {"PythonMod", 2, remainder},  {"Rational", 2, divided},
+      {"IntTrueDiv", 2, divided}, {"FloatTrueDiv", 2, divided}, {"FloorDiv", 2, floor_divided},
+      {"CleanDiv", 2, floor_divided}};
+    if (args.empty() || std::ranges::any_of(args, [](double x) { return std::isnan(x); })) {
+      return no_value;
     }
-    if (function == "Mul") {
-      return fold([](double x, double y) { return x * y; });
+    if (name == "ModularIndexing" && args.size() == 3) {
+      return remainder(floor_divided(args[0], args[1]), args[2]);
     }
-    if (function == "Max") {
-      return fold([](double x, double y) { return std::max(x, y); });
+    const auto* at = std::ranges::find(functions, name, &function::name);
+    if (at == std::end(functions) || (at->args != 0 && at->args != args.size())) {
+      return no_value;
     }
-    if (function == "Min") {
-      return fold([](double x, double y) { return std::min(x, y); });
-    }
-    if (args.size() == 1) {
-      return function == "Integer" || function == "ToFloat" || function == "Float" || function == "Identity" ? number{a}
-             : function == "floor" || function == "FloorToInt"                      ? number{std::floor(a)}
-             : function == "ceiling" || function == "CeilToInt" || function == "ceil" ? number{std::ceil(a)}
-             : function == "TruncToInt" || function == "TruncToFloat"               ? number{std::trunc(a)}
-             : function == "Abs"                                                    ? number{std::abs(a)}
-                                                                                    : std::nullopt;
-    }
-    const double b = *args[1];
-    if (function == "ModularIndexing" && args.size() == 3) {
-      return remainder(divided(a, b, true), args[2]);
-    }
-    if (args.size() != 2) {
-      return std::nullopt;
-    }
-    return function == "Pow" || function == "PowByNatural" || function == "FloatPow" ? number{std::pow(a, b)}
-           : function == "FloorDiv" || function == "CleanDiv"                        ? divided(a, b, true)
-           : function == "CeilDiv" && b != 0                                         ? number{std::ceil(a / b)}
-           : function == "IntTrueDiv" || function == "FloatTrueDiv" || function == "Rational" ? divided(a, b, false)
-           : function == "Mod" || function == "PythonMod"                                    ? remainder(a, b)
-                                                                                              : std::nullopt;
+    return at->args > 0 ? at->value(args.front(), args.back())
+                        : std::accumulate(args.begin() + 1, args.end(), args.front(), at->value);
   }
 
   std::string_view text_;
@@ -225,16 +198,22 @@ private:
 };
 
 /// The symbol that an expression is, or nothing if it is more: `s0` and `Symbol('s0', integer=True)` are one.
-inline std::optional<std::string> symbol_of(std::string_view text) {
+/// `seen(name)` is called for each in it.
+template <class Seen>
+std::optional<std::string> symbol_of(std::string_view text, const Seen& seen) {
   std::string only;
   std::size_t symbols = 0;
   const auto value_of = [&](std::string_view name) {
     only = name;
     ++symbols;
+    seen(name);
     return std::optional{7.25}; // no expression of integers is that by chance
   };
   const auto value = size_expression{text, value_of}();
   return value == 7.25 && symbols == 1 ? std::optional{only} : std::nullopt;
+}
+inline std::optional<std::string> symbol_of(std::string_view text) {
+  return symbol_of(text, [](std::string_view) {});
 }
 
 } // namespace detail

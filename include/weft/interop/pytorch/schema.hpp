@@ -5,6 +5,8 @@
 #include "weft/core/error.hpp"
 #include "weft/interop/pytorch/document.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,9 +26,17 @@ inline std::string type_of(std::string_view target) {
   return std::string{overload != target.npos && overload > space ? target.substr(0, overload) : target};
 }
 
-inline const json* find(const json& object, const char* key) {
-  const auto at = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && at != object.end() && !at->is_null() ? &*at : nullptr;
+/// A member, or one of its members by further keys; null if there is none.
+inline const json* find(const json* object) { return object; }
+template <class... Keys>
+const json* find(const json* object, const char* key, Keys... inner) {
+  const auto at = object != nullptr && object->is_object() ? object->find(key) : json::const_iterator{};
+  return object != nullptr && object->is_object() && at != object->end() && !at->is_null() ? find(&*at, inner...)
+                                                                                           : nullptr;
+}
+template <class... Keys>
+const json* find(const json& object, const char* key, Keys... inner) {
+  return find(&object, key, inner...);
 }
 
 inline const json& member(const json& object, const char* key, const std::string& where) {
@@ -51,9 +61,24 @@ inline const json& items(const json* list_or_null) {
   return list_or_null != nullptr && list_or_null->is_array() ? *list_or_null : nothing;
 }
 
-inline std::string text(const json& object, const char* key) {
-  const auto* found = find(object, key);
+/// The members of an object that may be absent.
+inline const json& members(const json* object_or_null) {
+  static const json nothing = json::object();
+  return object_or_null != nullptr && object_or_null->is_object() ? *object_or_null : nothing;
+}
+
+/// A text by its keys; empty if there is none.
+template <class... Keys>
+std::string text(const json& object, const char* key, Keys... inner) {
+  const json* const found = find(object, key, inner...);
   return found != nullptr && found->is_string() ? found->get<std::string>() : std::string{};
+}
+
+/// A whole number by its keys; nothing if there is none.
+template <class... Keys>
+std::optional<double> whole_number(const json& object, const char* key, Keys... inner) {
+  const json* const found = find(object, key, inner...);
+  return found != nullptr && found->is_number_integer() ? std::optional{found->get<double>()} : std::nullopt;
 }
 
 /// The kind of an argument and its value: `as_tensor` and `{"name": "x"}`. Null if it is none.
@@ -67,97 +92,60 @@ inline std::pair<std::string_view, const json*> kind_of(const json& argument) {
 inline std::vector<const json*> graphs_of(const json& node) {
   std::vector<const json*> graphs;
   for (const auto& input : items(find(node, "inputs"))) {
-    if (const auto* argument = find(input, "arg")) {
-      if (const auto* given = find(*argument, "as_graph")) {
-        if (const auto* graph = find(*given, "graph")) {
-          graphs.push_back(graph);
-        }
-      }
+    if (const auto* graph = find(input, "arg", "as_graph", "graph")) {
+      graphs.push_back(graph);
     }
   }
   return graphs;
 }
 
-/// Names of the tensors that a user gives.
-inline std::vector<std::string> inputs_of(const json* signature) {
-  std::vector<std::string> names;
-  for (const auto& spec : items(signature != nullptr ? find(*signature, "input_specs") : nullptr)) {
-    if (const auto* given = find(spec, "user_input")) {
-      if (const auto* argument = find(*given, "arg")) {
-        if (const auto* tensor = find(*argument, "as_tensor")) {
-          names.push_back(text(*tensor, "name"));
-        }
-      }
-    }
-  }
-  return names;
-}
-
-/// Adds the names of the tensors of an argument, "" for each that is none.
-inline void add_tensors(const json& argument, std::vector<std::string>& names, int depth) {
-  const auto [kind, value] = kind_of(argument);
-  if (value == nullptr || depth > 8) {
+/// Adds the names of tensors: of one, or of an argument, of lists of them, and of what has them by name.
+inline void add_tensors(const json& given, std::vector<std::string>& names, int depth = 0) {
+  if (depth > 8) {
     return;
   }
-  const auto each = [&](const json& items, const auto& f) {
-    if (items.is_array()) {
-      for (const auto& item : items) {
-        f(item);
-      }
+  if (given.is_array()) {
+    for (const auto& item : given) {
+      add_tensors(item, names, depth + 1);
     }
-  };
-  if (kind == "as_tensor") {
-    names.push_back(text(*value, "name"));
-  } else if (kind == "as_none") {
+  } else if (find(given, "name") != nullptr) {
+    names.push_back(text(given, "name"));
+  } else if (const auto [kind, value] = kind_of(given); kind == "as_none") {
     names.emplace_back();
-  } else if (kind == "as_tensors") {
-    each(*value, [&](const json& t) { names.push_back(text(t, "name")); });
-  } else if (kind == "as_optional_tensor") {
-    add_tensors(*value, names, depth + 1);
-  } else if (kind == "as_optional_tensors") {
-    each(*value, [&](const json& t) { add_tensors(t, names, depth + 1); });
-  } else if (kind == "as_nested_tensors") {
-    each(*value, [&](const json& inner) { each(inner, [&](const json& t) { names.push_back(text(t, "name")); }); });
   } else if (kind == "as_string_to_argument" && value->is_object()) {
     for (const auto& inner : *value) {
       add_tensors(inner, names, depth + 1);
     }
+  } else if (kind.starts_with("as_") && kind.find("tensor") != kind.npos) {
+    add_tensors(*value, names, depth + 1);
   }
 }
 
 /// Names of the tensors of an argument, "" for each that is none.
 inline std::vector<std::string> tensors_of(const json& argument) {
   std::vector<std::string> names;
-  add_tensors(argument, names, 0);
+  add_tensors(argument, names);
   return names;
-}
-
-/// Adds the names of the sizes and other numbers of an argument that nodes make.
-inline void add_numbers(const json& argument, std::vector<std::string>& names) {
-  const auto [kind, value] = kind_of(argument);
-  if (value == nullptr || !kind.starts_with("as_sym_")) {
-    return;
-  }
-  const auto add = [&](const json& number) {
-    if (auto name = text(number, "as_name"); !name.empty()) {
-      names.push_back(std::move(name));
-    }
-  };
-  if (!value->is_array()) {
-    add(*value);
-    return;
-  }
-  for (const auto& number : *value) {
-    add(number);
-  }
 }
 
 /// The names of numbers that nodes make: of arguments that are `key` of each item, or the items themselves.
 inline std::vector<std::string> numbers_of(const json& list, const char* key = nullptr) {
   std::vector<std::string> names;
+  const auto add = [&](const json& number) {
+    if (auto name = text(number, "as_name"); !name.empty()) {
+      names.push_back(std::move(name));
+    }
+  };
   for (const auto& item : list) {
-    if (const auto* argument = key == nullptr ? &item : find(item, key)) {
-      add_numbers(*argument, names);
+    const auto* argument = key == nullptr ? &item : find(item, key);
+    const auto [kind, value] = argument != nullptr ? kind_of(*argument) : kind_of(json{});
+    if (!kind.starts_with("as_sym_")) {
+      continue;
+    }
+    if (!value->is_array()) {
+      add(*value);
+    } else {
+      std::ranges::for_each(*value, add);
     }
   }
   return names;
@@ -165,13 +153,8 @@ inline std::vector<std::string> numbers_of(const json& list, const char* key = n
 
 inline std::vector<std::string> results_of(const json& node, const std::string& where) {
   std::vector<std::string> names;
-  for (const auto& output : list(node, "outputs", where)) {
-    for (auto& name : tensors_of(output)) {
-      if (!name.empty()) {
-        names.push_back(std::move(name));
-      }
-    }
-  }
+  add_tensors(list(node, "outputs", where), names);
+  std::erase(names, "");
   return names;
 }
 

@@ -4,14 +4,15 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
-#include "weft/interop/pytorch/document.hpp"
 #include "weft/interop/pytorch/expression.hpp"
+#include "weft/interop/pytorch/schema.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
 #include "weft/workload/op_call.hpp"
 
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,27 +31,10 @@ struct tensor_shape {
 
 /// Bytes of an element by the numbers of torch/_export/serde/schema.py's ScalarType; nothing for others.
 inline std::optional<byte_count> element_bytes(std::int64_t type) {
-  switch (type) {
-  case 1:
-  case 2:
-  case 12:
-  case 29:
-  case 30:
-  case 31:
-  case 32: return 1; // bytes, bool, the types of 8 bits
-  case 3:
-  case 6:
-  case 13:
-  case 28: return 2;
-  case 4:
-  case 7:
-  case 9: return 4;
-  case 5:
-  case 8:
-  case 10: return 8;
-  case 11: return 16;
-  default: return std::nullopt;
-  }
+  static constexpr byte_count bytes[] = {0, 1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 2, 0, 0, 0,
+                                         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, 1, 1};
+  const bool known = type > 0 && type < std::ssize(bytes) && bytes[type] > 0;
+  return known ? std::optional{bytes[type]} : std::nullopt;
 }
 
 /// Whether a number of ScalarType is a floating-point type: half, float, double, bfloat16 and those of 8 bits.
@@ -66,54 +50,36 @@ public:
 
   /// Looks at `{"as_expr": {"expr_str": "s0", "hint": {"as_int": 8}}}` for symbols and their hints.
   void learn(const json& size) {
-    const auto* expression = expression_of(size);
-    if (expression == nullptr) {
-      return;
-    }
-    const auto symbol = symbol_of(text_of(*expression));
-    if (!symbol) {
-      return;
-    }
-    auto& hint = hints_[*symbol];
-    const auto at = expression->find("hint");
-    if (!hint && at != expression->end() && at->is_object()) {
-      if (const auto value = at->find("as_int"); value != at->end() && value->is_number_integer()) {
-        hint = value->get<double>();
-      }
+    const auto symbol = symbol_of(text(size, "as_expr", "expr_str"),
+                                  [&](std::string_view name) { hints_.try_emplace(std::string{name}); });
+    if (symbol && !hints_[*symbol]) {
+      hints_[*symbol] = hint_of(size);
     }
   }
   bool knows(std::string_view symbol) const { return hints_.contains(symbol); }
   void give(const std::string& symbol, std::uint64_t value) { given_[symbol] = value; }
 
   /// The symbol that a size is, if it is one.
-  static std::optional<std::string> symbol(const json& size) {
-    const auto* expression = expression_of(size);
-    return expression != nullptr ? symbol_of(text_of(*expression)) : std::nullopt;
-  }
+  static std::optional<std::string> symbol(const json& size) { return symbol_of(text(size, "as_expr", "expr_str")); }
 
   /// Throws `error` if it is no size.
   std::int64_t value(const json& size) {
-    if (const auto whole = size.is_object() ? size.find("as_int") : size.end();
-        size.is_object() && whole != size.end() && whole->is_number_integer()) {
-      return checked(whole->get<double>());
+    if (const auto whole = whole_number(size, "as_int")) {
+      return checked(*whole);
     }
-    const auto* expression = expression_of(size);
-    if (expression == nullptr) {
+    if (find(size, "as_expr") == nullptr) {
       throw error("a size is neither a number nor an expression");
     }
-    const auto text = text_of(*expression);
+    const auto written = text(size, "as_expr", "expr_str");
     const auto value_of = [this](std::string_view name) { return std::optional{symbol_value(name)}; };
-    if (const auto value = size_expression{text, value_of}()) {
+    if (const auto value = size_expression{written, value_of}()) {
       return checked(std::floor(*value));
     }
-    if (const auto hint = expression->find("hint"); hint != expression->end() && hint->is_object()) {
-      if (const auto value = hint->find("as_int"); value != hint->end() && value->is_number_integer()) {
-        assumed_.add("symbolic sizes that are not understood: their hints count", io::in_quotes(text));
-        return checked(value->get<double>());
-      }
-    }
-    assumed_.add("symbolic sizes that are not understood: each is " + io::number_text(otherwise_), io::in_quotes(text));
-    return checked(otherwise_);
+    const auto hint = hint_of(size);
+    assumed_.add("symbolic sizes that are not understood: " +
+                   (hint ? std::string{"their hints count"} : "each is " + io::number_text(otherwise_)),
+                 io::in_quotes(written));
+    return checked(hint.value_or(otherwise_));
   }
 
   /// A `TensorMeta`, which must stay where it is. Throws `error` if it is none, or larger than anything.
@@ -121,16 +87,15 @@ public:
     if (const auto known = shapes_.find(&meta); known != shapes_.end()) {
       return known->second;
     }
-    const auto dims = meta.is_object() ? meta.find("sizes") : meta.end();
-    const auto type = meta.is_object() ? meta.find("dtype") : meta.end();
-    if (!meta.is_object() || dims == meta.end() || !dims->is_array() || type == meta.end() ||
-        !type->is_number_integer()) {
+    const auto* dims = find(meta, "sizes");
+    const auto* number = find(meta, "dtype");
+    if (dims == nullptr || !dims->is_array() || number == nullptr || !number->is_number_integer()) {
       throw error("a tensor has no sizes or no type");
     }
-    auto element = element_bytes(type->get<std::int64_t>());
+    const auto type = number->get<std::int64_t>();
+    auto element = element_bytes(type);
     if (!element) {
-      assumed_.add("tensors with elements of a type that is not known here: 4 bytes each",
-                   std::to_string(type->get<std::int64_t>()));
+      assumed_.add("tensors with elements of a type that is not known here: 4 bytes each", std::to_string(type));
       element = 4;
     }
     if (dims->size() > 64) {
@@ -146,7 +111,7 @@ public:
     if (bytes >= static_cast<double>(max_total_bytes)) {
       throw error("a tensor has more than 2^62 bytes");
     }
-    if (is_floating(type->get<std::int64_t>())) {
+    if (is_floating(type)) {
       float_bytes_[static_cast<std::uint32_t>(8 * *element)] += static_cast<double>(made.bytes);
     }
     return shapes_.emplace(&meta, std::move(made)).first->second;
@@ -162,9 +127,9 @@ public:
       const bool given = given_.contains(symbol);
       text += (text.empty() ? "symbolic sizes: " : ", ") + io::on_one_line(symbol) + " = " +
               io::number_text(value_of_known(symbol, hint)) +
-              (given  ? ""
+              (given  ? std::string{}
                : hint ? " (its hint)"
-                      : " (nothing tells it)");
+                      : " (nothing tells it; --dim " + io::on_one_line(symbol) + "=… does)");
     }
     return text;
   }
@@ -177,14 +142,7 @@ public:
   }
 
 private:
-  static const json* expression_of(const json& size) {
-    const auto at = size.is_object() ? size.find("as_expr") : size.end();
-    return size.is_object() && at != size.end() && at->is_object() ? &*at : nullptr;
-  }
-  static std::string text_of(const json& expression) {
-    const auto at = expression.find("expr_str");
-    return at != expression.end() && at->is_string() ? at->get<std::string>() : std::string{};
-  }
+  static std::optional<double> hint_of(const json& size) { return whole_number(size, "as_expr", "hint", "as_int"); }
   double symbol_value(std::string_view name) {
     const auto known = hints_.try_emplace(std::string{name}).first;
     return value_of_known(name, known->second);

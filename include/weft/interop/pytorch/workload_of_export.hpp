@@ -64,6 +64,12 @@ public:
 private:
   static constexpr int max_depth = 30; // of graphs in nodes
 
+  static void check_depth(bool fits) {
+    if (!fits) {
+      throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
+    }
+  }
+
   /// A tensor that a name means. Views of one another have the same root: what is written into one is seen in all.
   struct bound {
     io::traced_value value;
@@ -85,29 +91,18 @@ private:
   // Symbolic sizes.
 
   void learn_sizes(const json& graph, int depth) {
-    if (const auto* tensors = find(graph, "tensor_values"); tensors != nullptr && tensors->is_object()) {
-      for (const auto& meta : *tensors) {
-        for (const auto& size : items(find(meta, "sizes"))) {
-          sizes_.learn(size);
-        }
-      }
-    }
-    if (const auto* scalars = find(graph, "sym_int_values"); scalars != nullptr && scalars->is_object()) {
-      for (const auto& size : *scalars) {
+    check_depth(depth < max_depth);
+    for (const auto& meta : members(find(graph, "tensor_values"))) {
+      for (const auto& size : items(find(meta, "sizes"))) {
         sizes_.learn(size);
       }
     }
-    for_graphs(graph, depth, [&](const json& inner) { learn_sizes(inner, depth + 1); });
-  }
-  /// Calls f(graph) for each graph that is an argument of a node.
-  template <class F>
-  static void for_graphs(const json& graph, int depth, const F& f) {
-    if (depth >= max_depth) {
-      throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
+    for (const auto& size : members(find(graph, "sym_int_values"))) {
+      sizes_.learn(size);
     }
     for (const auto& node : items(find(graph, "nodes"))) {
       for (const auto* inner : graphs_of(node)) {
-        f(*inner);
+        learn_sizes(*inner, depth + 1);
       }
     }
   }
@@ -124,25 +119,23 @@ private:
     }
     has_batch_effect_ = false;
     const auto& tensors = member(graph, "tensor_values", "the program's graph");
-    for (const auto& name : inputs_of(signature)) {
-      const auto* meta = find(tensors, name.c_str());
-      const auto* dims = meta != nullptr ? find(*meta, "sizes") : nullptr;
-      if (dims == nullptr || !dims->is_array() || dims->empty()) {
+    for (const auto& spec : items(find(signature, "input_specs"))) {
+      const auto name = text(spec, "user_input", "arg", "as_tensor", "name");
+      const auto& dims = items(find(tensors, name.c_str(), "sizes"));
+      if (dims.empty()) {
         continue;
       }
-      if (const auto symbol = detail::sizes::symbol(dims->front())) {
+      if (const auto symbol = detail::sizes::symbol(dims.front())) {
         sizes_.give(*symbol, options_.batch);
-        has_batch_effect_ = true;
-        return;
-      }
-      if (static_cast<std::uint64_t>(sizes_.value(dims->front())) != options_.batch) {
-        throw error("the batch is fixed to " + std::to_string(sizes_.value(dims->front())) +
+      } else if (const auto fixed = sizes_.value(dims.front()); static_cast<std::uint64_t>(fixed) != options_.batch) {
+        throw error("the batch is fixed to " + std::to_string(fixed) +
                     " in the program; export it with dynamic_shapes, or with inputs of that batch");
       }
       has_batch_effect_ = true;
       return;
     }
   }
+
   // Inputs, parameters and state.
 
   void bind_inputs(scope& s, const json* signature) {
@@ -151,35 +144,28 @@ private:
         s.names[name] = {{}, new_root()};
       }
     }
-    const auto* specs = signature != nullptr ? find(*signature, "input_specs") : nullptr;
+    const auto* specs = find(signature, "input_specs");
     if (specs == nullptr || !specs->is_array()) {
       assumed_.add("programs without a signature: parameters count as inputs");
       return;
     }
     for (const auto& spec : *specs) {
       for (const char* kind : {"parameter", "buffer", "tensor_constant"}) {
-        const auto* given = find(spec, kind);
-        const auto* argument = given != nullptr ? find(*given, "arg") : nullptr;
-        const auto name = argument != nullptr ? text(*argument, "name") : std::string{};
-        if (!name.empty()) {
+        if (const auto name = text(spec, kind, "arg", "name"); !name.empty()) {
           const auto parameter = ops_.add_parameter(shape_of(s, name).bytes);
           s.names[name] = {parameter, new_root()};
-          state_.try_emplace(text(*given, (std::string{kind} + "_name").c_str()), parameter.parameter);
+          state_.try_emplace(text(spec, kind, (std::string{kind} + "_name").c_str()), parameter.parameter);
         }
       }
     }
   }
   /// What replaces a buffer or a parameter is made where that is.
   void keep_state(const scope& s, const json* signature) {
-    for (const auto& spec : items(signature != nullptr ? find(*signature, "output_specs") : nullptr)) {
-      for (const char* kind : {"buffer", "parameter"}) {
-        const auto* given = find(spec, (std::string{kind} + "_mutation").c_str());
-        const auto* argument = given != nullptr ? find(*given, "arg") : nullptr;
-        if (argument == nullptr) {
-          continue;
-        }
-        const auto made = s.names.find(text(*argument, "name"));
-        const auto old = state_.find(text(*given, (std::string{kind} + "_name").c_str()));
+    for (const auto& spec : items(find(signature, "output_specs"))) {
+      for (const std::string kind : {"buffer", "parameter"}) {
+        const auto mutation = kind + "_mutation";
+        const auto made = s.names.find(text(spec, mutation.c_str(), "arg", "name"));
+        const auto old = state_.find(text(spec, mutation.c_str(), (kind + "_name").c_str()));
         if (made != s.names.end() && made->second.value.op != none && old != state_.end()) {
           ops_.keep(old->second, made->second.value.op);
         }
@@ -415,14 +401,13 @@ private:
         return dims.empty() ? 1 : static_cast<double>(dims.front());
       }
     }
-    assumed_.add("loops: how often they run is not in the file, so that many rounds count: " +
-                   io::number_text(options_.unknown_trips), type);
+    const auto results = results_of(node, where);
+    assumed_.add("loops: how often they run is not in the file, so that many rounds count (--trips): " +
+                   io::number_text(options_.unknown_trips), results.empty() ? type : results.front());
     return options_.unknown_trips;
   }
   double flop_of_graph(const json& graph, int depth) {
-    if (depth > max_depth) {
-      throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
-    }
+    check_depth(depth <= max_depth);
     const scope s{graph, {}, {}, {}};
     double sum = 0;
     for (const auto& node : list(graph, "nodes", "a graph in a node")) {
@@ -476,36 +461,20 @@ private:
   /// The nodes of a graph that a node runs once with its tensors: `wrap_with_set_grad_enabled`, `invoke_subgraph`, …
   bool inline_graph(scope& s, const json& node, const std::string& type, const std::vector<std::string>& results,
                     int depth) {
-    if (depth >= max_depth) {
-      throw error("graphs are nested more than " + std::to_string(max_depth) + " deep");
-    }
+    check_depth(depth < max_depth);
     const auto& graph = *graphs_of(node).front();
-    std::vector<std::string> given; // tensors behind the graph
-    bool behind = false;
+    std::vector<std::string> given, taken, returned;
+    bool behind = false; // the graph
     for (const auto& input : list(node, "inputs", type)) {
       const auto& argument = member(input, "arg", type);
-      if (find(argument, "as_graph") != nullptr) {
-        behind = true;
-      } else if (behind) {
-        for (auto& name : tensors_of(argument)) {
-          if (!name.empty()) {
-            given.push_back(std::move(name));
-          }
-        }
+      if (behind) {
+        add_tensors(argument, given);
       }
+      behind = behind || find(argument, "as_graph") != nullptr;
     }
-    std::vector<std::string> taken;
-    std::vector<std::string> returned;
-    for (const auto& input : list(graph, "inputs", type)) {
-      for (auto& name : tensors_of(input)) {
-        taken.push_back(std::move(name));
-      }
-    }
-    for (const auto& output : list(graph, "outputs", type)) {
-      for (auto& name : tensors_of(output)) {
-        returned.push_back(std::move(name));
-      }
-    }
+    std::erase(given, "");
+    add_tensors(list(graph, "inputs", type), taken);
+    add_tensors(list(graph, "outputs", type), returned);
     if (taken.size() != given.size() || returned.size() != results.size()) {
       return false;
     }

@@ -56,6 +56,18 @@ inline std::vector<std::size_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
+/// The axes of its left operand that a product contracts, or those of its batch: `kind` is "contracting" or "batching".
+inline std::vector<std::size_t> product_axes(const program& p, const operation& o, const std::string& kind) {
+  if (const auto numbers = p.attribute_of(o, "dot_dimension_numbers"); !numbers.empty()) {
+    const auto at = numbers.find("lhs_" + kind + "_dimensions");
+    return at == numbers.npos ? std::vector<std::size_t>{} : numbers_in(numbers.substr(at));
+  }
+  const auto text = p.attribute_of(o, kind + "_dims");
+  const auto rank = p.operand_type(o, 0).dims.size();
+  return text.empty() && kind == "contracting" && plain_name(o.name) == "dot" && rank > 0 ? std::vector{rank - 1}
+                                                                                           : numbers_in(text);
+}
+
 inline double extent(const value_type& t, std::size_t axis) {
   return axis < t.dims.size() ? static_cast<double>(t.dims[axis]) : 1;
 }
@@ -71,9 +83,7 @@ public:
   costs(const program& p, double unknown_trips, double unknown_flop)
       : p_{p}, unknown_trips_{unknown_trips}, unknown_flop_{unknown_flop},
         known_(p.ops.size(), std::numeric_limits<double>::quiet_NaN()),
-        of_functions_(p.functions.size(), std::numeric_limits<double>::quiet_NaN()),
-        constants_of_ops_(p.ops.size(), std::numeric_limits<double>::quiet_NaN()),
-        constants_of_functions_(p.functions.size(), std::numeric_limits<double>::quiet_NaN()) {}
+        of_functions_(p.functions.size(), std::numeric_limits<double>::quiet_NaN()) {}
 
   /// FLOP. Complexity: the operations in its regions and in what it calls; once each.
   double flop_of(std::uint32_t op) {
@@ -84,30 +94,13 @@ public:
     }
     return known;
   }
-  /// Bytes of the constants in the regions of an operation and in the functions that it calls, which it keeps.
-  /// Complexity: as `flop_of`.
-  double constants_in(std::uint32_t op) {
-    auto& known = constants_of_ops_[op];
-    if (std::isnan(known)) {
-      std::vector<std::uint32_t> callees;
-      known = own_constants(p_.ops[op], callees);
-      known += constants_of(callees);
-    }
-    return known;
-  }
   const io::tally& assumed() const { return assumed_; }
 
-  /// The target of a `custom_call`.
-  std::string_view target(const operation& o) const {
-    auto name = p_.attribute_of(o, "@");
-    name = name.empty() ? p_.attribute_of(o, "call_target_name") : name;
-    return name.size() >= 2 && name.front() == '"' ? name.substr(1, name.size() - 2) : name;
-  }
   /// The type of an op in a workload: the operation's name, with what it calls if that says more.
   std::string type_of(const operation& o) const {
     const auto name = plain_name(o.name);
     if (name == "custom_call") {
-      return std::string{o.name} + ":" + std::string{target(o)};
+      return std::string{o.name} + ":" + std::string{target_of(p_, o)};
     }
     if (name == "composite") {
       return std::string{o.name} + ":" + std::string{p_.attribute_of(o, "\"")};
@@ -117,52 +110,6 @@ public:
 
 private:
   static constexpr int max_depth = 500;
-
-  static bool calls(const operation& o) {
-    const auto name = plain_name(o.name);
-    return name == "call" || name == "composite";
-  }
-  /// Without those of what is called, which is added to `callees`.
-  double own_constants(const operation& o, std::vector<std::uint32_t>& callees) const {
-    if (const auto f = calls(o) ? p_.callee(o) : none; f != none && p_.functions[f].body != none) {
-      callees.push_back(f);
-    }
-    double bytes = 0;
-    for (const auto r : p_.regions_of(o)) {
-      bytes += own_constants(r, callees);
-    }
-    return bytes;
-  }
-  double own_constants(region_id r, std::vector<std::uint32_t>& callees) const {
-    double bytes = 0;
-    for (const auto inner : p_.ops_in(r)) {
-      const auto& i = p_.ops[inner];
-      const bool stored = plain_name(i.name) == "constant" && !is_splat(p_.attribute_of(i, "value"));
-      bytes += stored ? static_cast<double>(p_.result_type(i).bytes()) : own_constants(i, callees);
-    }
-    return bytes;
-  }
-  /// Of these functions and what they call; each counts once, however often it is called from one place.
-  double constants_of(std::vector<std::uint32_t>& functions) {
-    if (++depth_ > max_depth) {
-      throw error("regions and calls are nested more than " + std::to_string(max_depth) + " deep");
-    }
-    std::ranges::sort(functions);
-    functions.erase(std::unique(functions.begin(), functions.end()), functions.end());
-    double bytes = 0;
-    for (const auto f : functions) {
-      auto& known = constants_of_functions_[f];
-      if (std::isnan(known)) {
-        known = 0; // for what calls itself
-        std::vector<std::uint32_t> callees;
-        const double own = own_constants(p_.functions[f].body, callees);
-        known = own + constants_of(callees);
-      }
-      bytes += known;
-    }
-    --depth_;
-    return bytes;
-  }
 
   double of_region(region_id r) {
     if (++depth_ > max_depth) {
@@ -194,83 +141,82 @@ private:
     return known;
   }
 
+  /// An operation, with the elements of its first operand and its first result.
+  struct counted {
+    const operation& op;
+    double in, out;
+  };
+  using rule = double (*)(costs&, const counted&);
+  static double nothing(costs&, const counted&) { return 0; }
+  static double callee(costs& c, const counted& x) { return c.of_function(c.p_.callee(x.op)); }
+  static double products(costs& c, const counted& x) { return 2 * x.out * c.contracted(x.op); }
+  static double filters(costs& c, const counted& x) { return c.convolution(x.op); }
+  static double each_in(costs& c, const counted& x) { return c.of_regions(x.op) * x.in; }
+  static double dearest_region(costs& c, const counted& x) {
+    double dearest = 0;
+    for (const auto r : c.p_.regions_of(x.op)) {
+      dearest = std::max(dearest, c.of_region(r));
+    }
+    return dearest;
+  }
+
   double compute(const operation& o) {
-    const auto name = plain_name(o.name);
-    const double out = p_.result_type(o).elements();
-    const double in = p_.operand_type(o, 0).elements();
-    if (name == "return" || name == "yield") {
-      return 0;
-    }
-    if (calls(o)) {
-      return of_function(p_.callee(o));
-    }
-    if (name == "while") {
-      return loop(o);
-    }
-    if (name == "if" || name == "case") {
-      double dearest = 0;
-      for (const auto r : p_.regions_of(o)) {
-        dearest = std::max(dearest, of_region(r));
-      }
-      return dearest;
-    }
-    if (name == "dot_general" || name == "dot") {
-      return 2 * out * contracted(o);
-    }
-    if (name == "einsum") {
-      return 2 * einsum(o);
-    }
-    if (name == "convolution" || name == "dynamic_conv") {
-      return convolution(o);
-    }
-    if (name == "reduce") { // each element is combined once
-      return o.num_regions > 0 ? of_regions(o) * in : in; // `applies` names one operation
-    }
-    if (name == "all_reduce" || name == "reduce_scatter") {
-      return of_regions(o) * in;
-    }
-    if (name == "map") {
-      return of_regions(o) * out;
-    }
-    if (name == "scatter") { // n inputs, indices, n updates; each element of an update is combined with what is there
-      return o.num_operands < 3 ? 0 : of_regions(o) * p_.operand_type(o, (o.num_operands + 1) / 2).elements();
-    }
-    if (name == "sort") { // n log2 n comparisons per row
-      const auto axis = attribute_number(o, "dimension", p_.operand_type(o, 0).dims.size() - 1);
-      return of_regions(o) * in * std::log2(std::max(detail::extent(p_.operand_type(o, 0), axis), 2.0));
-    }
-    if (name == "reduce_window") {
-      return of_regions(o) * out * window(o);
-    }
-    if (name == "select_and_scatter") { // each element of the gradient chooses one of its window and is added to it
-      const double gradient = p_.operand_type(o, 1).elements();
-      return gradient * (window(o) + 1);
-    }
-    if (name == "unary_einsum") {
-      return in;
-    }
-    if (name == "cholesky") { // n³ / 3
-      return in * last_extent(p_.operand_type(o, 0)) / 3;
-    }
-    if (name == "triangular_solve") { // n² multiply-adds per right-hand side, of a triangle
-      return out * last_extent(p_.operand_type(o, 0));
-    }
-    if (name == "fft") { // 5 n log2 n
-      const auto lengths = detail::numbers_in(attribute(o, "length", "fft_length"));
-      double n = 1;
-      for (const auto l : lengths) {
-        n *= static_cast<double>(l);
-      }
-      return 5 * std::max(in, out) * std::log2(std::max(n, 1.0));
-    }
-    return by_name(o);
+    static constexpr std::pair<std::string_view, rule> rules[] = {
+      {"return", nothing},
+      {"yield", nothing},
+      {"call", callee},
+      {"composite", callee},
+      {"while", [](costs& c, const counted& x) { return c.loop(x.op); }},
+      {"if", dearest_region},
+      {"case", dearest_region},
+      {"dot_general", products},
+      {"dot", products},
+      {"einsum", [](costs& c, const counted& x) { return 2 * c.einsum(x.op); }},
+      {"unary_einsum", [](costs&, const counted& x) { return x.in; }},
+      {"convolution", filters},
+      {"dynamic_conv", filters},
+      {"reduce", // each element is combined once; `applies` names one operation
+       [](costs& c, const counted& x) { return x.op.num_regions > 0 ? c.of_regions(x.op) * x.in : x.in; }},
+      {"all_reduce", each_in},
+      {"reduce_scatter", each_in},
+      {"map", [](costs& c, const counted& x) { return c.of_regions(x.op) * x.out; }},
+      {"scatter", // n inputs, indices, n updates; each element of an update is combined with what is there
+       [](costs& c, const counted& x) {
+         const auto n = x.op.num_operands;
+         return n < 3 ? 0 : c.of_regions(x.op) * c.p_.operand_type(x.op, (n + 1) / 2).elements();
+       }},
+      {"sort", // n log2 n comparisons per row
+       [](costs& c, const counted& x) {
+         const auto& t = c.p_.operand_type(x.op, 0);
+         const auto axis = detail::leading_number(c.p_.attribute_of(x.op, "dimension"));
+         const double row = detail::extent(t, axis ? axis->first : t.dims.size() - 1);
+         return c.of_regions(x.op) * x.in * std::log2(std::max(row, 2.0));
+       }},
+      {"reduce_window", [](costs& c, const counted& x) { return c.of_regions(x.op) * x.out * c.window(x.op); }},
+      {"select_and_scatter", // each element of the gradient chooses one of its window and is added to it
+       [](costs& c, const counted& x) { return c.p_.operand_type(x.op, 1).elements() * (c.window(x.op) + 1); }},
+      {"cholesky", // n³ / 3
+       [](costs& c, const counted& x) { return x.in * last_extent(c.p_.operand_type(x.op, 0)) / 3; }},
+      {"triangular_solve", // n² multiply-adds per right-hand side, of a triangle
+       [](costs& c, const counted& x) { return x.out * last_extent(c.p_.operand_type(x.op, 0)); }},
+      {"fft", // 5 n log2 n
+       [](costs& c, const counted& x) {
+         double n = 1;
+         for (const auto l : detail::numbers_in(c.attribute(x.op, "length", "fft_length"))) {
+           n *= static_cast<double>(l);
+         }
+         return 5 * std::max(x.in, x.out) * std::log2(std::max(n, 1.0));
+       }}};
+    const auto* at = std::ranges::find(rules, plain_name(o.name), &std::pair<std::string_view, rule>::first);
+    return at == std::end(rules)
+             ? by_name(o)
+             : at->second(*this, {o, p_.operand_type(o, 0).elements(), p_.result_type(o).elements()});
   }
 
   double by_name(const operation& o) {
     auto name = plain_name(o.name);
     if (name == "custom_call") {
-      name = target(o);
-      name = plain_name(name);
+      name = plain_name(target_of(p_, o));
     }
     const auto type = type_of(o);
     if (const auto* facts = find_op({type, name}); facts != nullptr && facts->flop != nullptr) {
@@ -297,7 +243,7 @@ private:
   double loop(const operation& o) {
     const auto trips = trips_of(p_, o);
     if (!trips) {
-      assumed_.add("loops: how often they run is not constant, so that many rounds count: " +
+      assumed_.add("loops: how often they run is not constant, so that many rounds count (--trips): " +
                    io::number_text(unknown_trips_), o.result);
     }
     return trips.value_or(unknown_trips_) * of_regions(o);
@@ -307,25 +253,13 @@ private:
     const auto text = p_.attribute_of(o, key);
     return text.empty() ? p_.attribute_of(o, other) : text;
   }
-  std::size_t attribute_number(const operation& o, std::string_view key, std::size_t otherwise) const {
-    const auto found = detail::leading_number(p_.attribute_of(o, key));
-    return found ? found->first : otherwise;
-  }
   static double last_extent(const value_type& t) { return t.dims.empty() ? 1 : static_cast<double>(t.dims.back()); }
 
   /// Extents that a product sums over.
   double contracted(const operation& o) const {
-    const auto& left = p_.operand_type(o, 0);
-    auto text = p_.attribute_of(o, "contracting_dims");
-    if (const auto numbers = p_.attribute_of(o, "dot_dimension_numbers"); !numbers.empty()) {
-      const auto at = numbers.find("lhs_contracting_dimensions");
-      text = at == numbers.npos ? "[]" : numbers.substr(at);
-    } else if (text.empty() && plain_name(o.name) == "dot") {
-      return last_extent(left);
-    }
     double product = 1;
-    for (const auto axis : detail::numbers_in(text)) {
-      product *= detail::extent(left, axis);
+    for (const auto axis : detail::product_axes(p_, o, "contracting")) {
+      product *= detail::extent(p_.operand_type(o, 0), axis);
     }
     return product;
   }
@@ -403,8 +337,6 @@ private:
   double unknown_flop_;
   std::vector<double> known_;        // by operation
   std::vector<double> of_functions_; // by function
-  std::vector<double> constants_of_ops_;
-  std::vector<double> constants_of_functions_;
   int depth_ = 0;
   io::tally assumed_;
 };

@@ -51,13 +51,29 @@ public:
     }
   }
   bool accept_word(std::string_view word) {
-    skip_blanks();
+    const auto end = word.size();
+    const bool there = is_next(word) && (at_ + end >= text_.size() || !is_in_word(text_[at_ + end]));
+    at_ += there ? end : 0;
+    return there;
+  }
+  /// What `look()` says, without going further.
+  template <class Look>
+  bool ahead(const Look& look) {
     const auto before = at_;
-    if (is_letter(peek()) && this->word() == word) {
-      return true;
-    }
+    const bool yes = look();
     at_ = before;
-    return false;
+    return yes;
+  }
+  /// Calls `item()` for each part of a list, which commas separate.
+  template <class Item>
+  void list(std::string_view open, std::string_view close, const Item& item) {
+    expect(open);
+    while (!accept(close)) {
+      item();
+      if (!accept(",") && !is_next(close)) {
+        expect(",");
+      }
+    }
   }
   std::string what_is_next() {
     skip_blanks();
@@ -70,13 +86,14 @@ public:
 
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  static bool is_in_word(char c) { return is_letter(c) || is_digit(c) || c == '$' || c == '.'; }
 
   /// `stablehlo.add`, `dims`; empty if there is none.
   std::string_view word() {
     skip_blanks();
     const auto start = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || text_[at_] == '$' ||
-                                  (at_ > start && (is_digit(text_[at_]) || text_[at_] == '.')))) {
+    while (at_ < text_.size() && is_in_word(text_[at_]) &&
+           (at_ > start || is_letter(text_[at_]) || text_[at_] == '$')) {
       ++at_;
     }
     return text_.substr(start, at_ - start);
@@ -87,8 +104,8 @@ public:
       return string();
     }
     const auto start = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '$' ||
-                                  text_[at_] == '.' || (text_[at_] == '-' && !text_.substr(at_).starts_with("->")))) {
+    while (at_ < text_.size() && (is_in_word(text_[at_]) ||
+                                  (text_[at_] == '-' && !text_.substr(at_).starts_with("->")))) {
       ++at_;
     }
     if (at_ == start) {

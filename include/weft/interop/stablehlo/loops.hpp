@@ -76,7 +76,7 @@ private:
                  ? find(p_.operands(*inside->op)[v.number], from, inside->outer)
                  : std::nullopt;
       }
-      return v.region == from ? std::optional{scalar{v.number, 0}} : std::nullopt;
+      return v.region == from ? std::optional{scalar{v.number, 0}} : unchanged(v, from, inside);
     }
     const auto& o = p_.ops[v.op];
     const auto name = plain_name(o.name);
@@ -114,6 +114,22 @@ private:
     }
     return std::nullopt;
   }
+  /// What a loop around the region passes on from iteration to iteration, as it began.
+  std::optional<scalar> unchanged(const value& v, region_id from, const call* inside) {
+    const auto owner = v.region == none ? none : p_.regions[v.region].op;
+    const auto* loop = owner == none ? nullptr : &p_.ops[owner];
+    if (loop == nullptr || plain_name(loop->name) != "while" || loop->num_regions != 2) {
+      return std::nullopt;
+    }
+    const auto body = p_.regions_of(*loop)[1];
+    const auto* next = p_.terminator(body);
+    const auto i = v.number;
+    const bool stays = next != nullptr && i < std::min(next->num_operands, loop->num_operands) &&
+                       i < p_.regions[body].num_arguments &&
+                       p_.operands(*next)[i] == p_.regions[body].first_argument + i;
+    return stays ? find(p_.operands(*loop)[i], from, inside) : std::nullopt;
+  }
+
   const program& p_;
   int left_ = 0;
 };
@@ -129,7 +145,8 @@ inline std::string_view comparison(const program& p, const operation& compare) {
 } // namespace detail
 
 /// The trip count of a `while`: its condition compares a counter, which begins as a constant and to which the
-/// body adds a constant, with a constant. Nothing for other loops. Complexity: a few hundred steps at most.
+/// body adds a constant, with a constant. Nothing for other loops, and for those that never end. Complexity: a few
+/// hundred steps at most.
 inline std::optional<double> trips_of(const program& p, const operation& loop) {
   if (loop.num_regions != 2) {
     return std::nullopt;
@@ -184,18 +201,29 @@ inline std::optional<double> trips_of(const program& p, const operation& loop) {
   }
   const auto start = initial(left->argument);
   const auto by = step(left->argument);
-  if (!start || !by || *by == 0) {
+  if (!start || !by) {
     return std::nullopt;
   }
-  const bool up = direction == "LT" || direction == "LE" || (direction == "NE" && *by > 0);
-  const bool down = direction == "GT" || direction == "GE" || (direction == "NE" && *by < 0);
-  if (!(up && *by > 0) && !(down && *by < 0)) {
-    return std::nullopt;
-  }
+  const bool down = direction.starts_with('G');
+  const double change = static_cast<double>(*by) * (down ? -1 : 1);
   const double way = (static_cast<double>(right->number) - static_cast<double>(left->number) -
-                      static_cast<double>(*start)) / static_cast<double>(*by);
-  const double rounds = direction == "LE" || direction == "GE" ? std::floor(way) + 1 : std::ceil(way);
-  return std::max(rounds, 0.0);
+                      static_cast<double>(*start)) * (down ? -1 : 1);
+  const double rounds = way / change; // infinite, or none at all, for a counter that stays
+  if (direction == "EQ" || direction == "NE") {
+    const bool begins = (way == 0) == (direction == "EQ");
+    const double last = direction == "EQ" ? 1 : rounds;
+    return !begins                                                ? std::optional{0.0}
+           : change != 0 && last > 0 && last == std::floor(last) ? std::optional{last}
+                                                                   : std::nullopt;
+  }
+  if (direction != "LT" && direction != "LE" && !down) {
+    return std::nullopt;
+  }
+  const bool or_equal = direction.ends_with('E');
+  return way < 0 || (way == 0 && !or_equal) ? std::optional{0.0}
+         : change <= 0                      ? std::nullopt
+         : or_equal                         ? std::optional{std::floor(rounds) + 1}
+                                            : std::optional{std::ceil(rounds)};
 }
 
 } // namespace weft::stablehlo

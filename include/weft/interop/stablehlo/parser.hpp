@@ -25,7 +25,7 @@ namespace detail {
 class parser {
 public:
   parser(std::string_view text, const std::string& file, open_extents open)
-      : in_{text, file}, types_{in_, p_.types, open}, max_ops_{200'000 + text.size() / 10} {
+      : in_{text, file}, types_{in_, p_, open}, max_ops_{200'000 + text.size() / 10} {
     if (text.size() > std::numeric_limits<std::uint32_t>::max()) {
       in_.fail("larger than 4 GiB");
     }
@@ -34,12 +34,7 @@ public:
   parser(const parser&) = delete; // its parts refer to each other
   parser& operator=(const parser&) = delete;
 
-  struct result {
-    program whole;
-    bool has_open_batch = false; ///< extents that are open in the text
-    bool has_open_others = false;
-  };
-  result operator()() && {
+  program operator()() && {
     std::vector<std::uint32_t> top;
     while (in_.peek() != '\0') {
       if (in_.accept("{-#")) { // data of constants, which is not needed
@@ -51,7 +46,7 @@ public:
         top.push_back(read_op());
       }
     }
-    return {std::move(p_), types_.has_open_batch(), types_.has_open_others()};
+    return std::move(p_);
   }
 
 private:
@@ -121,8 +116,9 @@ private:
       "sym_name",      "sym_visibility",    "callee",     "call_target_name",      "decomposition",
       "value",         "contracting_dims",  "dim_numbers", "dot_dimension_numbers", "dimension_numbers",
       "dimension",     "window_dimensions", "window",     "lhs_dilation",          "comparison_direction",
-      "config",        "einsum_config",     "length",     "fft_length"};
-    return std::ranges::find(wanted, key) != std::end(wanted);
+      "config",        "einsum_config",     "length",     "fft_length",            "batching_dims",
+      "dims",          "broadcast_dimensions"};
+    return is_one_of(key, wanted);
   }
 
   /// One thing that may follow `key =`: a bracket and all in it, a word or number with brackets behind it, a text.
@@ -155,8 +151,7 @@ private:
 
   /// `{key = value, key}`
   void read_dictionary(parts& x) {
-    in_.expect("{");
-    while (!in_.accept("}")) {
+    in_.list("{", "}", [&] {
       const auto key = in_.peek() == '"' ? in_.string() : in_.word();
       if (key.empty()) {
         in_.fail("expected the name of an attribute, but found " + in_.what_is_next());
@@ -171,10 +166,7 @@ private:
           x.attributes.push_back({key, in_.since(start)});
         }
       }
-      if (!in_.accept(",") && in_.peek() != '}') {
-        in_.expect(",");
-      }
-    }
+    });
   }
   void skip_one() {
     switch (in_.peek()) {
@@ -192,17 +184,16 @@ private:
 
   /// Whether the brace that is next begins a region: an operation, a label or a result follows it.
   bool is_region(bool if_empty = false) {
-    const auto before = in_.position();
-    in_.expect("{");
-    bool yes = in_.peek() == '%' || in_.peek() == '^' || (if_empty && in_.peek() == '}');
-    if (in_.peek() == '"') {
-      in_.string();
-      yes = in_.peek() == '(';
-    } else if (!in_.word().empty()) {
-      yes = in_.peek() != '=' && in_.peek() != ',' && in_.peek() != '}';
-    }
-    in_.return_to(before);
-    return yes;
+    return in_.ahead([&] {
+      in_.expect("{");
+      const char c = in_.peek();
+      if (c == '"') {
+        in_.string();
+        return in_.peek() == '(';
+      }
+      return in_.word().empty() ? c == '%' || c == '^' || (if_empty && c == '}')
+                                : in_.peek() != '=' && in_.peek() != ',' && in_.peek() != '}';
+    });
   }
 
   region_id read_region(parts& x) {
@@ -210,26 +201,22 @@ private:
       in_.fail("regions are nested more than " + std::to_string(max_depth) + " deep");
     }
     const auto scope = names_.enter();
-    region_arguments args;
+    region r;
     for (const auto& [name, type] : x.arguments) {
-      add_argument(args, name, type != none ? type : args.count < x.types.size() ? x.types[args.count] : none);
+      const auto i = r.num_arguments;
+      add_argument(r, name, type != none ? type : i < x.types.size() ? x.types[i] : none);
     }
     std::vector<std::uint32_t> ops;
     in_.expect("{");
     while (!in_.accept("}")) {
       if (in_.accept("^")) {
         in_.name();
-        if (in_.accept("(")) {
-          while (!in_.accept(")")) {
-            in_.expect("%");
-            const auto name = in_.name();
-            in_.expect(":");
-            add_argument(args, name, types_.read());
+        if (in_.peek() == '(') {
+          in_.list("(", ")", [&] {
+            const auto [name, type] = read_argument();
+            add_argument(r, name, type);
             in_.location();
-            if (!in_.accept(",") && in_.peek() != ')') {
-              in_.expect(",");
-            }
-          }
+          });
         }
         in_.expect(":");
       } else if (in_.peek() == '\0') {
@@ -240,36 +227,43 @@ private:
     }
     names_.leave(scope);
     --depth_;
-    return add_region(args, ops);
+    return add_region(r, ops);
   }
-  struct region_arguments {
-    value_id first = 0;
-    std::uint32_t count = 0;
-  };
+  /// `%name: type`
+  std::pair<std::string_view, std::uint32_t> read_argument() {
+    in_.expect("%");
+    const auto name = in_.name();
+    in_.expect(":");
+    return {name, types_.read()};
+  }
   /// The arguments of a region have consecutive numbers only if nothing else is defined between them.
-  void add_argument(region_arguments& args, std::string_view name, std::uint32_t type) {
+  void add_argument(region& r, std::string_view name, std::uint32_t type) {
     if (type == none) {
       in_.fail("argument %" + std::string{name} + " has no type");
     }
     const auto id = static_cast<value_id>(p_.values.size());
-    if (args.count == 0) {
-      args.first = id;
-    } else if (args.first + args.count != id) {
+    if (r.num_arguments == 0) {
+      r.first_argument = id;
+    } else if (r.first_argument + r.num_arguments != id) {
       in_.fail("a region has several blocks with arguments, which StableHLO has not");
     }
-    p_.values.push_back({.type = type, .number = args.count});
+    p_.values.push_back({.type = type, .number = r.num_arguments++});
     names_.define(name, id, 1);
-    ++args.count;
   }
-  region_id add_region(const region_arguments& args, const std::vector<std::uint32_t>& ops) {
+  region_id add_region(region& r, const std::vector<std::uint32_t>& ops) {
     const auto id = static_cast<region_id>(p_.regions.size());
-    for (std::uint32_t i = 0; i < args.count; ++i) {
-      p_.values[args.first + i].region = id;
+    for (std::uint32_t i = 0; i < r.num_arguments; ++i) {
+      p_.values[r.first_argument + i].region = id;
     }
-    p_.regions.push_back({args.first, args.count, static_cast<std::uint32_t>(p_.ops_of_regions.size()),
-                          static_cast<std::uint32_t>(ops.size())});
-    p_.ops_of_regions.insert(p_.ops_of_regions.end(), ops.begin(), ops.end());
+    append(p_.ops_of_regions, ops, r.first_op, r.num_ops);
+    p_.regions.push_back(r);
     return id;
+  }
+
+  static void append(auto& all, const auto& list, std::uint32_t& first, std::uint32_t& number) {
+    first = static_cast<std::uint32_t>(all.size());
+    number = static_cast<std::uint32_t>(list.size());
+    all.insert(all.end(), list.begin(), list.end());
   }
 
   /// What is in round brackets: operands, `%x = %y` for arguments of regions with what they begin as, `%x: type` for
@@ -311,35 +305,26 @@ private:
 
   /// Whether another operation begins here, after a line ended at the end of the last token.
   bool begins_op(const parts& x, std::size_t last) {
-    const auto before = in_.position();
     const char c = in_.peek();
     if (x.typed) {
       return true;
     }
-    if (x.in_list || !in_.line_ended_between(last, in_.position())) {
-      return false;
-    }
-    bool yes = false;
-    if (c == '%') { // %a, %b:2 = …
-      while (in_.accept("%")) {
-        in_.name();
-        if (in_.accept(":") && cursor::is_digit(in_.peek())) {
-          in_.number();
-        }
-        if (!in_.accept(",")) {
-          break;
-        }
+    return !x.in_list && in_.line_ended_between(last, in_.position()) && in_.ahead([&] {
+      if (c == '%') { // %a, %b:2 = …
+        do {
+          if (in_.accept("%") && !in_.name().empty() && in_.accept(":") && cursor::is_digit(in_.peek())) {
+            in_.number();
+          }
+        } while (in_.accept(",") && in_.peek() == '%');
+        return in_.peek() == '=';
       }
-      yes = in_.peek() == '=';
-    } else if (c == '"') {
-      in_.string();
-      yes = in_.peek() == '(';
-    } else {
+      if (c == '"') {
+        in_.string();
+        return in_.peek() == '(';
+      }
       const auto word = in_.word();
-      yes = (word.find('.') != word.npos || word == "return" || word == "call") && in_.peek() != '=';
-    }
-    in_.return_to(before);
-    return yes;
+      return (word.find('.') != word.npos || word == "return" || word == "call") && in_.peek() != '=';
+    });
   }
 
   std::uint32_t read_op() {
@@ -486,19 +471,14 @@ private:
   /// `func.func public @main(%a: type {…} loc(…), …) -> (type {…}, …) attributes {…} { … }`
   void read_function(parts& x) {
     function f;
-    auto word = in_.word();
-    f.is_public = word != "private";
+    f.is_public = in_.word() != "private";
     in_.expect("@");
     f.name = in_.name();
-    in_.expect("(");
-    while (!in_.accept(")")) {
+    in_.list("(", ")", [&] {
       if (in_.peek() != '%') { // of a function that is only declared
         types_.read();
       } else {
-        in_.accept("%");
-        const auto name = in_.name();
-        in_.expect(":");
-        x.arguments.emplace_back(name, types_.read());
+        x.arguments.push_back(read_argument());
       }
       const auto start = in_.position();
       if (in_.peek() == '{') {
@@ -506,10 +486,7 @@ private:
       }
       in_.location();
       f.argument_texts.push_back(in_.since(start));
-      if (!in_.accept(",") && in_.peek() != ')') {
-        in_.expect(",");
-      }
-    }
+    });
     if (in_.accept("->")) {
       types_.read_results();
     }
@@ -517,9 +494,7 @@ private:
       read_dictionary(x);
     }
     if (in_.peek() == '{') {
-      const auto outer = names_.enter_function();
       f.body = read_region(x);
-      names_.leave_function(outer);
     }
     x.op.location = in_.location();
     add_function(std::move(f), x.op.at);
@@ -552,15 +527,13 @@ private:
     for (std::size_t i = 0; i < count; ++i) {
       p_.values.push_back({.type = x.types[first_type + i], .op = id, .number = static_cast<std::uint32_t>(i)});
     }
-    const auto append = [](auto& all, const auto& list, std::uint32_t& first, std::uint32_t& number) {
-      first = static_cast<std::uint32_t>(all.size());
-      number = static_cast<std::uint32_t>(list.size());
-      all.insert(all.end(), list.begin(), list.end());
-    };
     x.operands.insert(x.operands.end(), x.initial.begin(), x.initial.end());
     append(p_.operand_lists, x.operands, x.op.first_operand, x.op.num_operands);
     append(p_.attribute_lists, x.attributes, x.op.first_attribute, x.op.num_attributes);
     append(p_.region_lists, x.regions, x.op.first_region, x.op.num_regions);
+    for (const auto r : x.regions) {
+      p_.regions[r].op = id;
+    }
     p_.ops.push_back(x.op);
     if (x.op.name == "func.func" && x.typed) { // the generic form
       add_function({.name = unquoted(p_.attribute_of(x.op, "sym_name")),

@@ -5,9 +5,10 @@
 #include "weft/core/ids.hpp"
 #include "weft/interop/stablehlo/types.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -50,6 +51,7 @@ struct region {
   value_id first_argument = 0; ///< the others follow it
   std::uint32_t num_arguments = 0;
   std::uint32_t first_op = 0, num_ops = 0; ///< in `program::ops_of_regions`
+  std::uint32_t op = none;                 ///< whose region it is
 };
 
 struct function {
@@ -71,6 +73,7 @@ struct program {
   std::vector<function> functions = {};
   std::unordered_map<std::string_view, std::uint32_t> function_numbers = {};
   std::unordered_map<std::string_view, std::string_view> locations = {}; ///< `loc3` for `#loc3 = loc(...)`
+  bool has_open_batch = false, has_open_others = false; ///< extents, outermost or others, that the text leaves open
 
   std::span<const value_id> operands(const operation& o) const {
     return std::span{operand_lists}.subspan(o.first_operand, o.num_operands);
@@ -116,6 +119,8 @@ struct program {
     }
     return none;
   }
+  /// The body of the function that an operation calls or is made of; `none` for others.
+  region_id body_of_callee(const operation& o) const;
   /// The operation that ends a region and names its results; null if it has none.
   const operation* terminator(region_id r) const {
     const auto list = ops_in(r);
@@ -126,6 +131,43 @@ struct program {
 /// Without the dialect: `add` of `stablehlo.add`.
 constexpr std::string_view plain_name(std::string_view name) {
   return name.substr(name.find_last_of('.') + 1); // of a name without a dot, npos + 1: all of it
+}
+
+/// True for one of the names.
+template <std::size_t N>
+constexpr bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
+  return std::ranges::find(names, name) != std::end(names);
+}
+
+inline region_id program::body_of_callee(const operation& o) const {
+  const auto name = plain_name(o.name);
+  const auto f = name == "call" || name == "composite" ? callee(o) : none;
+  return f == none ? none : functions[f].body;
+}
+
+/// The target of a `custom_call`.
+inline std::string_view target_of(const program& p, const operation& o) {
+  auto name = p.attribute_of(o, "@");
+  name = name.empty() ? p.attribute_of(o, "call_target_name") : name;
+  return name.size() >= 2 && name.front() == '"' ? name.substr(1, name.size() - 2) : name;
+}
+
+/// True if an operation only says something about what it passes on.
+inline bool is_marker(const program& p, const operation& o) {
+  static constexpr std::string_view operations[] = {"stablehlo.optimization_barrier", "sdy.sharding_constraint",
+                                                    "sdy.reshard", "sdy.data_flow_edge", "sdy.propagation_barrier"};
+  static constexpr std::string_view targets[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
+                                                 "xla.sdy.FuncResultSharding", "LayoutConstraint"};
+  return o.num_results == o.num_operands &&
+         (is_one_of(o.name, operations) ||
+          (o.name == "stablehlo.custom_call" && is_one_of(target_of(p, o), targets)));
+}
+
+/// True if an operation shows its operand in another shape or type.
+inline bool is_view(std::string_view plain_name) {
+  static constexpr std::string_view views[] = {"reshape", "transpose", "broadcast_in_dim", "broadcast", "slice",
+                                               "convert", "bitcast_convert", "reverse", "copy"};
+  return is_one_of(plain_name, views);
 }
 
 } // namespace weft::stablehlo

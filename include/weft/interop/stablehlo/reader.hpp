@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/interop/stablehlo/costs.hpp"
+#include "weft/interop/stablehlo/parameters.hpp"
 #include "weft/interop/stablehlo/parser.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
@@ -31,7 +32,8 @@ namespace weft::stablehlo {
 ///
 /// Arguments of `@main` are inputs of the program or parameters, which are resident with the ops that read them; the
 /// text does not say which. If neither of the options about that is given, those are parameters whose name in the text
-/// begins with `params`, `variables` or `state`, and those that are given away to be replaced (donated).
+/// begins with `params`, `variables` or `state`, and those that are given away to be replaced (donated); without such
+/// names, those that are used like weights or state (`detail::parameters_by_use`).
 ///
 /// Throws `parse_error` for what is no such text, with the line. Complexity: linear in the text and in the ops that
 /// inlining calls makes. Memory: up to 20 times the text.
@@ -73,11 +75,8 @@ public:
     }
     model m{.format = "StableHLO"};
     m.ops = std::move(ops_).build();
-    for (auto& line : costs_.assumed().notes()) {
-      notes_.push_back(std::move(line));
-    }
-    for (auto& line : assumed_.notes()) {
-      notes_.push_back(std::move(line));
+    for (const auto& tally : {costs_.assumed(), assumed_}) {
+      std::ranges::move(tally.notes(), std::back_inserter(notes_));
     }
     m.notes = std::move(notes_);
     for (value_id i = 0; i < p_.values.size(); ++i) {
@@ -138,44 +137,72 @@ private:
     const auto at = text.rfind("loc(");
     return at == text.npos ? std::string_view{} : name_in(text.substr(at + 4));
   }
-  static bool is_donated(std::string_view text) {
-    return text.find("tf.aliasing_output") != text.npos || text.find("jax.buffer_donor") != text.npos;
+  /// What tells the parameters: the options, else names and attributes, else how arguments are used.
+  std::vector<bool> parameters_of(const function& f, const region& body) {
+    std::vector<std::string_view> texts(f.argument_texts);
+    texts.resize(body.num_arguments);
+    const auto those = [&](const auto& is_parameter) {
+      std::vector<bool> yes;
+      for (const auto text : texts) {
+        yes.push_back(is_parameter(text, argument_name(text)));
+      }
+      return yes;
+    };
+    if (const auto count = options_.leading_parameters) {
+      if (*count > body.num_arguments) {
+        throw error("the program has " + std::to_string(body.num_arguments) + " arguments, fewer than the " +
+                    std::to_string(*count) + " parameters that were asked for");
+      }
+      std::size_t i = 0;
+      return those([&](auto, auto) { return i++ < *count; });
+    }
+    if (const auto& wanted = options_.parameter_names; !wanted.empty()) {
+      auto yes = those([&](auto, auto name) { return name.starts_with(wanted); });
+      if (std::ranges::find(yes, true) == yes.end()) {
+        throw error("no argument of the program has a name that begins with " + io::in_quotes(wanted) +
+                    "; print it with names: as_text(debug_info=True)");
+      }
+      return yes;
+    }
+    const auto has = [](std::string_view text, const auto&... words) {
+      return ((text.find(words) != text.npos) || ...);
+    };
+    const auto named = those([](auto, auto name) {
+      return name.starts_with("params") || name.starts_with("variables") || name.starts_with("state");
+    });
+    const auto given = those([&](auto text, auto) {
+      return has(text, "tf.aliasing_output", "jax.buffer_donor", "tf_saved_model.bound_input");
+    });
+    by_use_ = std::ranges::find(named, true) == named.end();
+    auto yes = by_use_ ? parameters_by_use{p_, max_ops_}(f.body) : named;
+    for (std::size_t i = 0; i < yes.size(); ++i) {
+      yes[i] = given[i] || (yes[i] && !has(texts[i], "tf_saved_model.index_path"));
+    }
+    by_use_ = by_use_ && yes != given;
+    return yes;
   }
 
   void bind_arguments(const function& f, const region& body) {
-    std::size_t parameters = 0;
-    double parameter_bytes = 0;
-    double input_bytes = 0;
+    const auto is_parameter = parameters_of(f, body);
+    double bytes[2] = {0, 0}; // of inputs, of parameters
     for (std::uint32_t i = 0; i < body.num_arguments; ++i) {
-      const auto text = i < f.argument_texts.size() ? f.argument_texts[i] : std::string_view{};
-      const auto name = argument_name(text);
-      const bool by_name = !options_.parameter_names.empty();
-      const bool usual = name.starts_with("params") || name.starts_with("variables") || name.starts_with("state");
-      const bool is_parameter = options_.leading_parameters ? i < *options_.leading_parameters
-                                : by_name                   ? name.starts_with(options_.parameter_names)
-                                                            : usual || is_donated(text);
       const auto id = body.first_argument + i;
-      const auto bytes = p_.type_of(id).bytes();
       known_[id] = 1;
-      if (is_parameter) {
-        made_[id] = ops_.add_parameter(bytes);
-        ++parameters;
+      if (is_parameter[i]) {
+        made_[id] = ops_.add_parameter(p_.type_of(id).bytes());
       }
-      (is_parameter ? parameter_bytes : input_bytes) += static_cast<double>(bytes);
+      bytes[is_parameter[i] ? 1 : 0] += static_cast<double>(p_.type_of(id).bytes());
     }
-    if (options_.leading_parameters && *options_.leading_parameters > body.num_arguments) {
-      throw error("the program has " + std::to_string(body.num_arguments) + " arguments, fewer than the " +
-                  std::to_string(*options_.leading_parameters) + " parameters that were asked for");
-    }
-    if (!options_.parameter_names.empty() && parameters == 0) {
-      throw error("no argument of the program has a name that begins with " +
-                  io::in_quotes(options_.parameter_names) + "; print it with names: as_text(debug_info=True)");
-    }
+    const auto parameters = std::ranges::count(is_parameter, true);
     notes_.push_back(std::to_string(parameters) + " of " + std::to_string(body.num_arguments) +
-                     " arguments are parameters (" + io::number_text(parameter_bytes) + " bytes), the others inputs (" +
-                     io::number_text(input_bytes) + " bytes)" +
-                     (parameters == 0 ? "; say how many of the first arguments are parameters, or how their names begin"
-                                      : ""));
+                     " arguments are parameters (" + io::number_text(bytes[1]) + " bytes), the others inputs (" +
+                     io::number_text(bytes[0]) + " bytes)" +
+                     (by_use_           ? ", by their use, because no name tells"
+                      : parameters == 0 ? ", as far as names and uses tell"
+                                        : "") +
+                     (by_use_ || (parameters == 0 && !options_.leading_parameters)
+                        ? "; --parameters says how many of the first are parameters, or how their names begin"
+                        : ""));
   }
 
   /// An argument that a result replaces is where that result is made.
@@ -198,17 +225,6 @@ private:
         }
       }
     }
-  }
-
-  /// Whether an operation only says something about what it passes on.
-  bool is_marker(const operation& o) const {
-    static constexpr std::string_view markers[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",
-                                                   "xla.sdy.FuncResultSharding", "LayoutConstraint"};
-    static constexpr std::string_view operations[] = {"stablehlo.optimization_barrier", "sdy.sharding_constraint",
-                                                      "sdy.reshard", "sdy.data_flow_edge", "sdy.propagation_barrier"};
-    return o.num_results == o.num_operands &&
-           (std::ranges::find(operations, o.name) != std::end(operations) ||
-            (o.name == "stablehlo.custom_call" && std::ranges::find(markers, costs_.target(o)) != std::end(markers)));
   }
 
   void pass(value_id from, value_id to) {
@@ -257,16 +273,15 @@ private:
         continue;
       }
       if (name == "call") {
-        const auto f = p_.callee(o);
-        if (f == none || p_.functions[f].body == none) {
+        const auto body = p_.body_of_callee(o);
+        if (body == none) {
           throw error("operation %" + std::string{o.result} + " calls a function that the text does not have");
         }
-        const auto& callee = p_.functions[f];
-        inline_region(o, callee.body, path.size() > 200 ? path : path + std::string{callee.name} + "/");
+        inline_region(o, body, path.size() > 200 ? path : path + std::string{p_.functions[p_.callee(o)].name} + "/");
       } else if (o.name.starts_with("sdy.") && o.num_regions == 1) {
         assumed_.add("regions that each of several devices runs on its part: they count for one device", o.name);
         inline_region(o, p_.regions_of(o)[0], path);
-      } else if (is_marker(o)) {
+      } else if (is_marker(p_, o)) {
         for (std::uint32_t i = 0; i < o.num_results; ++i) {
           pass(p_.operands(o)[i], o.first_result + i);
         }
@@ -284,14 +299,7 @@ private:
       return false;
     }
     if (name == "constant" || name == "iota") {
-      if (known_[o.first_result] == 0) { // the first time that its function is called
-        const auto text = p_.attribute_of(o, "value");
-        const auto bytes = name == "iota" || is_splat(text) ? 0 : p_.result_type(o).bytes();
-        made_[o.first_result] = ops_.add_parameter(bytes);
-        constants_.resize(made_[o.first_result].parameter + 1, false);
-        constants_.back() = true;
-      }
-      known_[o.first_result] = 1;
+      keep_constant(o);
       return true;
     }
     const auto from = shown(o);
@@ -301,12 +309,22 @@ private:
     pass(p_.operands(o)[0], o.first_result);
     return true;
   }
+  /// One parameter, however often its function is called and from wherever.
+  void keep_constant(const operation& o) {
+    if (known_[o.first_result] == 0) {
+      set(o.first_result, ops_.add_parameter(stored_bytes(o)));
+      constants_.resize(made_[o.first_result].parameter + 1, false);
+      constants_.back() = true;
+    }
+  }
+  /// What a constant takes; 0 for other operations, and for a number that repeats.
+  byte_count stored_bytes(const operation& o) const {
+    const bool stored = plain_name(o.name) == "constant" && !is_splat(p_.attribute_of(o, "value"));
+    return stored ? p_.result_type(o).bytes() : 0;
+  }
   /// The parameter or constant that an operation shows in another shape.
   std::optional<traced> shown(const operation& o) const {
-    static constexpr std::string_view shapes[] = {"reshape", "transpose", "broadcast_in_dim", "broadcast", "slice",
-                                                  "convert", "bitcast_convert", "reverse", "copy"};
-    if (o.num_operands != 1 || o.num_results != 1 ||
-        std::ranges::find(shapes, plain_name(o.name)) == std::end(shapes)) {
+    if (o.num_operands != 1 || o.num_results != 1 || !is_view(plain_name(o.name))) {
       return std::nullopt;
     }
     const auto& from = made_[p_.operands(o)[0]];
@@ -318,7 +336,6 @@ private:
     const auto place = name_in(o.location);
     const auto own = o.result.empty() ? plain_name(o.name) : o.result;
     op made{.work = costs_.flop_of(number),
-            .resident_bytes = bytes_of(costs_.constants_in(number)),
             .name = place.empty() ? path + std::string{own} : std::string{place} + "." + std::string{own},
             .type = costs_.type_of(o)};
     if (const auto from = shown(o)) {
@@ -333,10 +350,7 @@ private:
     for (const auto id : captures_of(number)) {
       reads.push_back(made_[id]);
     }
-    num_reads_ += reads.size();
-    if (num_reads_ > max_reads_) {
-      throw error("calls multiply to more operations than such a text can mean");
-    }
+    count_reads(reads.size());
     const auto v = ops_.add_op(std::move(made), reads);
     for (std::uint32_t i = 0; i < o.num_results; ++i) {
       set(o.first_result + i, ops_.add_output(v, p_.type_of(o.first_result + i).bytes()));
@@ -346,41 +360,70 @@ private:
     made_[id] = value;
     known_[id] = 1;
   }
-  static byte_count bytes_of(double bytes) {
-    if (bytes > static_cast<double>(workload_builder::max_total_bytes)) {
-      throw error("constants have more than 2^62 bytes");
-    }
-    return static_cast<byte_count>(bytes);
-  }
-  /// The values that an operation's regions read from outside of them, each once; the same for every caller of its
-  /// function.
+  /// The values that an operation's regions read from outside of them, and the constants in them and in the functions
+  /// that they call, each once; the same for every caller of its function.
   std::span<const value_id> captures_of(std::uint32_t number) {
-    const auto regions = p_.regions_of(p_.ops[number]);
-    if (regions.empty()) {
+    const auto& o = p_.ops[number];
+    if (o.num_regions == 0 && plain_name(o.name) != "composite") {
       return {};
     }
     const auto [at, is_new] = captures_.try_emplace(number);
-    auto& ids = at->second;
     if (is_new) {
-      for (const auto r : regions) {
-        add_captures(r, ids);
-      }
-      std::ranges::sort(ids);
-      ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+      add_captures(o, true, at->second);
+      sort_unique(at->second);
     }
-    return ids;
+    return at->second;
   }
-  void add_captures(region_id r, std::vector<value_id>& ids) const {
+  /// With constants alone where the values of others are not those of this call.
+  void add_captures(const operation& o, bool with_values, std::vector<value_id>& ids) {
+    for (const auto r : p_.regions_of(o)) {
+      add_captures(r, with_values, ids);
+    }
+    if (const auto body = p_.body_of_callee(o); body != none) {
+      const auto inside = constants_of(body);
+      ids.insert(ids.end(), inside.begin(), inside.end());
+    }
+  }
+  void add_captures(region_id r, bool with_values, std::vector<value_id>& ids) {
     for (const auto number : p_.ops_in(r)) {
       const auto& o = p_.ops[number];
+      if (o.num_results == 1 && stored_bytes(o) > 0) {
+        keep_constant(o);
+        ids.push_back(o.first_result);
+      }
       for (const auto id : p_.operands(o)) {
-        if (known_[id] != 0) {
+        if (with_values && known_[id] != 0) {
           ids.push_back(id);
         }
       }
-      for (const auto inner : p_.regions_of(o)) {
-        add_captures(inner, ids);
+      add_captures(o, with_values, ids);
+    }
+  }
+  /// The constants of a function and of what it calls, each once.
+  std::span<const value_id> constants_of(region_id body) {
+    const auto [at, is_new] = constants_of_functions_.try_emplace(body); // empty for what calls itself
+    auto& ids = at->second;
+    if (is_new) {
+      if (++depth_ > 500) {
+        throw error("calls are nested more than 500 deep");
       }
+      std::vector<value_id> found;
+      add_captures(body, false, found);
+      sort_unique(found);
+      count_reads(found.size());
+      ids = std::move(found);
+      --depth_;
+    }
+    return ids;
+  }
+  static void sort_unique(std::vector<value_id>& ids) {
+    std::ranges::sort(ids);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  }
+  void count_reads(std::size_t more) {
+    num_reads_ += more;
+    if (num_reads_ > max_reads_) {
+      throw error("calls multiply to more operations than such a text can mean");
     }
   }
 
@@ -396,7 +439,10 @@ private:
   std::size_t max_ops_;
   std::size_t num_reads_ = 0;
   std::size_t max_reads_;
-  std::unordered_map<std::uint32_t, std::vector<value_id>> captures_; // by operation
+  std::unordered_map<std::uint32_t, std::vector<value_id>> captures_;             // by operation
+  std::unordered_map<region_id, std::vector<value_id>> constants_of_functions_; // by body
+  int depth_ = 0;
+  bool by_use_ = false; // parameters are those that are used like that
   io::tally assumed_;
   std::vector<std::string> notes_;
 };
@@ -436,7 +482,7 @@ inline model reader::read(std::string_view bytes, const std::string& file) const
   };
   detail::parser parse{bytes, file, {extent(batch), extent(unknown_dimension)}};
   const auto parsed = std::move(parse)();
-  auto m = io::in_file(file, [&] { return detail::workload_of_program{parsed.whole, *this, bytes.size()}(); });
+  auto m = io::in_file(file, [&] { return detail::workload_of_program{parsed, *this, bytes.size()}(); });
   if (parsed.has_open_batch) {
     m.notes.push_back("types leave their outermost extent open: it is " + std::to_string(extent(batch)));
   } else if (batch != 0) {

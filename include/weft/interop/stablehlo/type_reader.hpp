@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/interop/stablehlo/cursor.hpp"
-#include "weft/interop/stablehlo/types.hpp"
+#include "weft/interop/stablehlo/program.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +25,7 @@ namespace detail {
 /// Equal types have the same number, the position in `types`.
 class type_reader {
 public:
-  type_reader(cursor& in, std::vector<value_type>& types, open_extents open) : in_{in}, types_{types}, open_{open} {}
-
-  bool has_open_batch() const { return has_open_batch_; }   ///< whether an outermost extent was open
-  bool has_open_others() const { return has_open_others_; } ///< whether another one was
+  type_reader(cursor& in, program& p, open_extents open) : in_{in}, p_{p}, types_{p.types}, open_{open} {}
 
   /// `!name = type`: what comes after the sign of equality.
   void define(std::string_view name) { aliases_.emplace(name, text()); }
@@ -43,7 +40,7 @@ public:
       for (std::size_t i = 0; i < t.dims.size(); ++i) {
         if (t.dims[i] == value_type::dynamic) {
           t.dims[i] = i == 0 ? open_.outermost : open_.other;
-          (i == 0 ? has_open_batch_ : has_open_others_) = true;
+          (i == 0 ? p_.has_open_batch : p_.has_open_others) = true;
         }
       }
       if (t.dims.size() > 256) {
@@ -59,17 +56,13 @@ public:
   /// Types in brackets, with attributes and locations that may follow each.
   std::vector<std::uint32_t> read_in_brackets() {
     std::vector<std::uint32_t> types;
-    in_.expect("(");
-    while (!in_.accept(")")) {
+    in_.list("(", ")", [&] {
       types.push_back(read());
       if (in_.peek() == '{') {
         in_.balanced();
       }
       in_.location();
-      if (!in_.accept(",") && in_.peek() != ')') {
-        in_.expect(",");
-      }
-    }
+    });
     return types;
   }
   std::vector<std::uint32_t> read_results() {
@@ -92,19 +85,10 @@ private:
     if (c == '(') {
       in_.balanced();
       if (in_.accept("->")) {
-        if (in_.peek() == '(') {
-          in_.balanced();
-        } else {
-          plain_text();
-        }
+        text();
       }
       return in_.since(start);
     }
-    return plain_text();
-  }
-  std::string_view plain_text() {
-    in_.peek();
-    const auto start = in_.position();
     const bool marked = in_.accept("!");
     const auto word = marked ? in_.name() : in_.word();
     if (word.empty()) {
@@ -119,11 +103,11 @@ private:
   }
 
   cursor& in_;
+  program& p_;
   std::vector<value_type>& types_;
   open_extents open_;
   std::unordered_map<std::string_view, std::uint32_t> numbers_;
   std::unordered_map<std::string_view, std::string_view> aliases_;
-  bool has_open_batch_ = false, has_open_others_ = false;
 };
 
 } // namespace detail
