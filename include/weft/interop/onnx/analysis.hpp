@@ -81,7 +81,9 @@ public:
     const ::onnx::TypeProto* type = &v.type;
     for (int depth = 0; depth < 100 && type->value_case() != ::onnx::TypeProto::kTensorType; ++depth) {
       if (type->has_sequence_type()) {
-        unknown_sizes_.add(name);
+        if (depth != 0 || !v.length) {
+          unknown_sizes_.add(name);
+        }
         type = &type->sequence_type().elem_type();
       } else if (type->has_optional_type()) {
         type = &type->optional_type().elem_type();
@@ -95,7 +97,10 @@ public:
       unknown_sizes_.add(name);
       bits = 128;
     }
-    const auto dims = extents_of(*type);
+    auto dims = extents_of(*type);
+    if (dims && v.length) {
+      dims->push_back(*v.length);
+    }
     const auto bytes = dims ? bytes_of(*dims, *bits, name) : 0;
     if (is_floating(type->tensor_type().elem_type())) {
       float_bytes_[*bits] += static_cast<double>(bytes);
@@ -114,7 +119,7 @@ private:
   };
   static constexpr int deepest = 60; // bodies in bodies, calls in calls
   static constexpr std::size_t bytes_per_visit = 16'384; // copied in about the time that a node takes
-  static constexpr std::size_t max_followed = 50'000;    // nodes visited in iterations, beyond which the last one counts
+  static constexpr std::size_t max_followed = 50'000;    // nodes visited in iterations, before the last one counts
 
   [[noreturn]] void fail(const std::string& problem) const { throw parse_error(file_, 0, problem); }
 
@@ -313,84 +318,27 @@ private:
   std::vector<value> iterate(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s,
                              int depth, node_cost& cost) {
     std::vector<value> outputs(static_cast<std::size_t>(n.output_size()));
-    const auto* const attribute_body = attribute(n, "body");
-    if (attribute_body == nullptr || !attribute_body->has_g()) {
+    const auto* const looped = attribute(n, "body");
+    if (looped == nullptr || !looped->has_g()) {
       return outputs;
     }
-    const auto& g = attribute_body->g();
-    const auto& type = n.op_type();
-    const auto axis_of = [&](std::string_view list, std::size_t i) {
-      const auto axes = list_attribute(n, list);
-      return axes && i < axes->size() ? (*axes)[i] : 0;
-    };
-    iterations all;
-    std::optional<std::int64_t> batch; // of a Scan as it was first, which has one as its outermost extent
-    const bool has_batch = type == "Scan" && version_of(n.domain(), s) < 9;
-    const std::size_t first = type == "Loop" ? 2 : has_batch ? 1 : 0;
-    const auto scanned = static_cast<std::size_t>(std::max<std::int64_t>(number_attribute(n, "num_scan_inputs", 0), 0));
-    const auto num_states = type == "Loop"   ? inputs.size()
-                            : type == "Scan" ? inputs.size() - std::min(inputs.size(), scanned)
-                                             : 0;
-    if (type == "Loop") {
-      const auto number = [&](std::size_t i, std::int64_t absent) -> std::optional<std::int64_t> {
-        if (i >= inputs.size() || n.input(static_cast<int>(i)).empty()) {
-          return absent;
-        }
-        const auto list = inputs[i] != nullptr ? inputs[i]->integers() : std::nullopt;
-        return list && list->size() == 1 ? std::optional{std::max<std::int64_t>(list->front(), 0)} : std::nullopt;
-      };
-      all.has_condition = true;
-      all.reads_number = g.input_size() != 0 && reads(g, g.input(0).name());
-      all.limit = number(0, iterations::no_limit);
-      const auto go = number(1, 1);
-      all.go = go ? std::optional{*go != 0} : std::nullopt;
-    }
-    for (auto i = first; i < inputs.size(); ++i) {
-      value v = inputs[i] != nullptr ? *inputs[i] : value{};
-      if (has_batch) {
-        v.type = without_axis(std::move(v.type), 0, batch);
-      }
-      if (i < num_states) {
-        all.state.push_back(std::move(v));
-        continue;
-      }
-      if (type == "Scan") {
-        v = {.type = without_axis(std::move(v.type), axis_of("scan_input_axes", i - num_states), all.limit),
-             .guessed = v.guessed};
-      } else if (v.type.has_sequence_type()) {
-        all.limit = v.length ? v.length : all.limit;
-        v = {.type = ::onnx::TypeProto{v.type.sequence_type().elem_type()}, .guessed = v.guessed};
-      }
-      all.items.push_back(std::move(v));
-    }
+    auto all = iterations_of(n, inputs, version_of(n.domain(), s));
     const auto total = all.follow(
       [&](const std::vector<value>& given) {
         const auto before = budget_;
-        auto b = body(g, given, s, depth + 1);
+        auto once = body(looped->g(), given, s, depth + 1);
         followed_ += before - budget_;
-        return b;
+        return once;
       },
       [&] { return followed_ < max_followed; });
     if (!all.limit) {
-      unknown_trips_.add(type);
+      unknown_trips_.add(n.op_type());
     }
-    cost.flop = total.flop * static_cast<double>(batch.value_or(1));
+    cost.flop = total.flop * static_cast<double>(all.batch.value_or(1));
     cost.resident_bytes = total.resident_bytes;
     cost.text = total.text;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      auto& v = outputs[i];
-      const auto k = i - all.state.size();
-      if (i < all.state.size()) {
-        v = std::move(all.state[i]);
-      } else if (type == "SequenceMap" && k < all.made.front().size()) {
-        v = {.guessed = all.made.front()[k].guessed, .length = all.limit};
-        *v.type.mutable_sequence_type()->mutable_elem_type() = all.made.front()[k].type;
-      } else if (type != "SequenceMap") {
-        v = all.stacked(k, axis_of("scan_output_axes", k));
-      }
-      if (has_batch) {
-        v = {.type = with_axis(std::move(v.type), 0, batch), .guessed = v.guessed};
-      }
+      outputs[i] = output_of(n, i, all);
     }
     return outputs;
   }

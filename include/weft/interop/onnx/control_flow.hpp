@@ -96,6 +96,7 @@ struct iterations {
   std::optional<bool> go = true; ///< the condition
   std::vector<value> state = {}; ///< inputs that an iteration takes from the one before
   std::vector<value> items = {}; ///< inputs after these
+  std::optional<std::int64_t> batch = {}; ///< the outermost extent that bodies of Scan did not see at first
   std::vector<std::vector<value>> made = {}; ///< outputs besides the state, of each iteration
 
   /// Runs the body for each iteration, as long as it is known that there is one and `may_follow()`; those after that
@@ -168,7 +169,7 @@ struct iterations {
         parts.back().dims.insert(parts.back().dims.begin() + static_cast<std::ptrdiff_t>(*at), 1);
       }
     }
-    if (limit && parts.size() == made.size() && *limit <= static_cast<std::int64_t>(parts.size())) {
+    if (has_condition && limit && parts.size() == made.size() && *limit <= static_cast<std::int64_t>(parts.size())) {
       std::vector<const known_tensor*> list;
       std::transform(parts.begin(), parts.end(), std::back_inserter(list), [](const auto& x) { return &x; });
       const auto joined = known::concat(list, axis);
@@ -193,6 +194,70 @@ private:
     return inputs;
   }
 };
+
+/// An entry in a list of axes; 0 if there is none.
+inline std::int64_t axis_at(const ::onnx::NodeProto& n, std::string_view name, std::size_t i) {
+  const auto axes = list_attribute(n, name);
+  return axes && i < axes->size() ? (*axes)[i] : 0;
+}
+
+/// The iterations of a Loop, Scan or SequenceMap that has a body.
+inline iterations iterations_of(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
+                                std::int64_t version) {
+  iterations all;
+  const bool is_loop = n.op_type() == "Loop", is_scan = n.op_type() == "Scan", has_batch = is_scan && version < 9;
+  const auto scanned = static_cast<std::size_t>(std::max<std::int64_t>(number_attribute(n, "num_scan_inputs", 0), 0));
+  const auto num_states = is_loop ? inputs.size() : is_scan ? inputs.size() - std::min(inputs.size(), scanned) : 0;
+  if (is_loop) {
+    const auto number = [&](std::size_t i, std::int64_t absent) -> std::optional<std::int64_t> {
+      if (i >= inputs.size() || n.input(static_cast<int>(i)).empty()) {
+        return absent;
+      }
+      const auto list = inputs[i] != nullptr ? inputs[i]->integers() : std::nullopt;
+      return list && list->size() == 1 ? std::optional{std::max<std::int64_t>(list->front(), 0)} : std::nullopt;
+    };
+    const auto& g = attribute(n, "body")->g();
+    all.has_condition = true;
+    all.reads_number = g.input_size() != 0 && reads(g, g.input(0).name());
+    all.limit = number(0, iterations::no_limit);
+    const auto go = number(1, 1);
+    all.go = go ? std::optional{*go != 0} : std::nullopt;
+  }
+  for (std::size_t i = is_loop ? 2 : has_batch ? 1 : 0; i < inputs.size(); ++i) {
+    value v = inputs[i] != nullptr ? *inputs[i] : value{};
+    if (has_batch) {
+      v = {.type = without_axis(std::move(v.type), 0, all.batch), .guessed = v.guessed};
+    }
+    if (i < num_states) {
+      all.state.push_back(std::move(v));
+      continue;
+    }
+    if (is_scan) {
+      v = {.type = without_axis(std::move(v.type), axis_at(n, "scan_input_axes", i - num_states), all.limit),
+           .guessed = v.guessed};
+    } else if (v.type.has_sequence_type()) {
+      all.limit = v.length ? v.length : all.limit;
+      v = {.type = ::onnx::TypeProto{v.type.sequence_type().elem_type()}, .guessed = v.guessed};
+    }
+    all.items.push_back(std::move(v));
+  }
+  return all;
+}
+
+/// An output of such an op after its iterations.
+inline value output_of(const ::onnx::NodeProto& n, std::size_t i, const iterations& all) {
+  value v;
+  const auto k = i - all.state.size();
+  if (i < all.state.size()) {
+    v = all.state[i];
+  } else if (n.op_type() != "SequenceMap") {
+    v = all.stacked(k, axis_at(n, "scan_output_axes", k));
+  } else if (k < all.made.front().size()) {
+    v = {.guessed = all.made.front()[k].guessed, .length = all.limit};
+    *v.type.mutable_sequence_type()->mutable_elem_type() = all.made.front()[k].type;
+  }
+  return all.batch ? value{.type = with_axis(std::move(v.type), 0, all.batch), .guessed = v.guessed} : v;
+}
 
 /// The elements of the sequence that an op of sequences makes, if their number is known.
 inline std::optional<std::int64_t> length_of(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {

@@ -78,7 +78,7 @@ struct value {
     const auto dims = type.has_tensor_type() ? type.tensor_type().shape().dim_size() : 0;
     const bool is_long = !known && dims == 1 && type.tensor_type().shape().dim(0).dim_value() > most;
     const auto format = format_of(type.tensor_type().elem_type());
-    if (is_long || dims > 2 || !format || format->is == known_tensor::format::single_precision ||
+    if (is_long || !format || format->is == known_tensor::format::single_precision ||
         format->is == known_tensor::format::double_precision) {
       return std::nullopt;
     }
