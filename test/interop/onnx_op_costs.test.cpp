@@ -71,11 +71,39 @@ TEST_CASE("onnx op costs: convolutions and pools") {
 }
 
 TEST_CASE("onnx op costs: recurrent layers") {
-  // 7 steps, batch 3, 5 inputs, 4 hidden, both directions.
-  CHECK(flop({.type = "LSTM", .inputs = {extents{7, 3, 5}, extents{2, 16, 5}, extents{2, 16, 4}}, .outputs = {}}) ==
-        7 * 3 * 2 * (2 * 16 * (5 + 4) + 14 * 4));
-  CHECK(flop({.type = "GRU", .inputs = {extents{7, 3, 5}, extents{1, 12, 5}, extents{1, 12, 4}}, .outputs = {}}) ==
-        7 * 3 * (2 * 12 * (5 + 4) + 13 * 4));
+  struct kind {
+    const char* type;
+    std::int64_t gates;
+    double per_element;
+  };
+  const std::int64_t steps = 7, batch = 3, inputs = 5, hidden = 4;
+  for (const auto& [type, gates, per_element] : {kind{"LSTM", 4, 14}, kind{"GRU", 3, 13}, kind{"RNN", 1, 4}}) {
+    for (const std::string direction : {"forward", "reverse", "bidirectional"}) {
+      CAPTURE(type);
+      CAPTURE(direction);
+      const std::int64_t d = direction == "bidirectional" ? 2 : 1;
+      const auto per_step = static_cast<double>(d) *
+                            static_cast<double>(2 * gates * hidden * (inputs + hidden)) +
+                            static_cast<double>(d * hidden) * per_element;
+      weft::onnx::op_call o{.type = type,
+                            .inputs = {extents{steps, batch, inputs}, extents{d, gates * hidden, inputs},
+                                       extents{d, gates * hidden, hidden}},
+                            .numbers = {{"hidden_size", {hidden}}},
+                            .texts = {{"direction", direction}}};
+      CHECK(flop(o) == steps * batch * per_step);
+      o.inputs[1].reset(); // made by ops that nobody knows
+      o.inputs[2].reset();
+      CHECK(flop(o) == steps * batch * per_step);
+      o.inputs[0] = extents{batch, steps, inputs};
+      o.numbers["layout"] = {1};
+      CHECK(flop(o) == steps * batch * per_step);
+      o.inputs.resize(5);
+      o.inputs[4] = extents{batch};
+      CHECK(flop(o) == steps * batch * per_step);
+      o.values = {{}, {}, {}, {}, extents{7, 2, 1}};
+      CHECK(flop(o) == 10 * per_step);
+    }
+  }
 }
 
 TEST_CASE("onnx op costs: elementwise ops with broadcasting, sums, reductions, resizing, moving") {

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,13 +102,20 @@ inline double einsum(const op_call& o) {
 }
 
 /// `Gates` products of input (X) and state (H) with matrices of H rows, per step, example and direction, and the
-/// arithmetic on gates: X is steps × batch × inputs, the recurrence matrix directions × gates·H × H. An LSTM's step
-/// takes 14 operations per element of the state (nn/lstm.hpp), a GRU's 13, a plain one's 4, biases and activations
-/// included; peepholes add 2 each.
+/// arithmetic on gates: X is steps × batch × inputs (or batch × steps × inputs), the recurrence matrix
+/// directions × gates·H × H, and input 4 the steps of each example if they are fewer. An LSTM's step takes 14
+/// operations per element of the state (nn/lstm.hpp), a GRU's 13, a plain one's 4, biases and activations included;
+/// peepholes add 2 each.
 template <int Gates, int PerElement>
 double recurrent(const op_call& o) {
-  const double hidden = o.extent(2, 2);
-  const double states = o.extent(0, 0) * o.extent(0, 1) * o.extent(2, 0) * hidden;
+  const bool is_known = o.rank(2) == 3;
+  const double hidden = is_known ? o.extent(2, 2) : static_cast<double>(o.number("hidden_size", 1));
+  const double directions = is_known ? o.extent(2, 0) : o.text("direction", "") == "bidirectional" ? 2 : 1;
+  double steps = o.extent(0, 0) * o.extent(0, 1);
+  if (o.values.size() > 4 && o.values[4]) {
+    steps = std::min(steps, std::accumulate(o.values[4]->begin(), o.values[4]->end(), 0.0));
+  }
+  const double states = steps * directions * hidden;
   const double peepholes = o.has_input(7) ? 6 : 0;
   return states * (2 * Gates * (o.extent(0, 2) + hidden) + PerElement + peepholes);
 }

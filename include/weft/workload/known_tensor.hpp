@@ -245,8 +245,8 @@ inline maybe slice(const known_tensor& x, const extents& starts, const extents& 
     const auto edge = [&](std::int64_t k) {
       return std::clamp<std::int64_t>(k < 0 ? std::max(k, -size - 1) + size : k, back ? -1 : 0, back ? size - 1 : size);
     };
-    const auto from = edge(starts[i]), to = edge(ends[i]);
-    const auto length = back ? from - to : to - from;
+    const auto from = std::max<std::int64_t>(edge(starts[i]), 0), to = edge(ends[i]); // backwards, too: not before 0
+    const auto length = size == 0 ? 0 : back ? from - to : to - from;
     const auto stride = back ? -steps[i] : steps[i];
     dims[*at] = length <= 0 ? 0 : (length - 1) / stride + 1;
     first[*at] = from;

@@ -81,7 +81,9 @@ public:
     const ::onnx::TypeProto* type = &v.type;
     for (int depth = 0; depth < 100 && type->value_case() != ::onnx::TypeProto::kTensorType; ++depth) {
       if (type->has_sequence_type()) {
-        unknown_sizes_.add(name);
+        if (depth != 0 || !v.length) {
+          unknown_sizes_.add(name);
+        }
         type = &type->sequence_type().elem_type();
       } else if (type->has_optional_type()) {
         type = &type->optional_type().elem_type();
@@ -95,7 +97,10 @@ public:
       unknown_sizes_.add(name);
       bits = 128;
     }
-    const auto dims = extents_of(*type);
+    auto dims = extents_of(*type);
+    if (dims && v.length) {
+      dims->push_back(*v.length);
+    }
     const auto bytes = dims ? bytes_of(*dims, *bits, name) : 0;
     if (is_floating(type->tensor_type().elem_type())) {
       float_bytes_[*bits] += static_cast<double>(bytes);
@@ -104,14 +109,6 @@ public:
   }
 
 private:
-  /// Sums over the nodes of a body.
-  struct body_cost {
-    double flop = 0;
-    byte_count resident_bytes = 0;
-    bool text = false;
-    std::vector<value> outputs = {}; ///< their types, and their elements if they are few whole numbers
-  };
-  using bodies_of_node = std::map<const ::onnx::GraphProto*, body_cost>;
   /// A function of the model, with what the library at hand may not know of it.
   struct function {
     const ::onnx::FunctionProto* proto = nullptr;
@@ -122,6 +119,7 @@ private:
   };
   static constexpr int deepest = 60; // bodies in bodies, calls in calls
   static constexpr std::size_t bytes_per_visit = 16'384; // copied in about the time that a node takes
+  static constexpr std::size_t max_followed = 50'000;    // nodes visited in iterations, before the last one counts
 
   [[noreturn]] void fail(const std::string& problem) const { throw parse_error(file_, 0, problem); }
 
@@ -178,7 +176,7 @@ private:
       fail("initializer " + io::in_quotes(name) + " is there twice; names of tensors must differ");
     }
     value& v = at->second;
-    v.type = type_of(t);
+    v.type = type_of(t.data_type(), t.dims());
     check_axes(v.type, name);
     v.data = is_whole(t) ? &t : nullptr;
     v.parameter = true;
@@ -239,10 +237,20 @@ private:
       cost.text = b.text;
       b.outputs.resize(outputs.size());
       outputs = std::move(b.outputs);
-    } else if (n.op_type() == "If" && type_of(n) == "If") {
-      outputs = choose(n, inputs, s, depth, cost);
+    } else if (is_control_flow(n)) {
+      outputs = n.op_type() == "If" ? choose(n, inputs, s, depth, cost) : iterate(n, inputs, s, depth, cost);
     } else {
       visit_op(n, inputs, s, depth, cost, outputs);
+    }
+    const bool is_op = called == functions_.end() && !has_body(n);
+    if (is_op && n.domain() != "ai.weft" && type_of(n) == n.op_type()) {
+      auto known = known_outputs_of(n, inputs, outputs, version_of(n.domain(), s));
+      for (std::size_t i = 0; i < std::min(known.size(), outputs.size()); ++i) {
+        outputs[i].known = std::move(known[i]);
+        if (outputs[i].known) {
+          outputs[i].type = type_of(outputs[i].type.tensor_type().elem_type(), outputs[i].known->dims);
+        }
+      }
     }
     for (int i = 0; i < n.output_size(); ++i) {
       if (!n.output(i).empty()) {
@@ -250,13 +258,9 @@ private:
         v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed || from_guesses);
         check_axes(v.type, n.output(i));
         v.guessed = extents_.assume(v.type, n, inputs) || v.guessed;
-      }
-    }
-    const bool is_op = called == functions_.end() && !has_body(n);
-    if (is_op && n.domain() != "ai.weft" && type_of(n) == n.op_type()) {
-      auto known = known_outputs_of(n, inputs, outputs, version_of(n.domain(), s));
-      for (std::size_t i = 0; i < std::min(known.size(), outputs.size()); ++i) {
-        outputs[i].known = std::move(known[i]);
+        if (v.known && extents_of(v.type) != v.known->dims) { // it is declared otherwise
+          v.known.reset();
+        }
       }
     }
     if (is_op) {
@@ -277,50 +281,26 @@ private:
     return cost;
   }
 
-  /// The types of the outputs of a node that is no call and no If, and what its bodies cost.
+  /// The types of the outputs of a node that is no call and no control flow; bodies of others count once.
   void visit_op(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s, int depth,
                 node_cost& cost, std::vector<value>& outputs) {
-    bodies_of_node bodies;
-    const body_inference infer_body = [&](const ::onnx::GraphProto& g,
-                                          std::vector<const ::onnx::TypeProto*> types) {
-      for (std::size_t i = 2; n.op_type() == "Loop" && i < std::min(types.size(), inputs.size()); ++i) {
-        if (inputs[i] != nullptr && (types[i] == nullptr || !extents_of(*types[i]))) {
-          types[i] = &inputs[i]->type; // state, whose shape inference leaves open: as before the first iteration
-        }
-      }
-      const body_cost& b = bodies[&g] = body(g, types, s, depth + 1);
-      std::vector<const ::onnx::TypeProto*> given;
-      for (const auto& v : b.outputs) {
-        given.push_back(&v.type);
-      }
-      return given;
-    };
     std::string refused;
-    auto types = infer(n, inputs, version_of(n.domain(), s), extents_.rebatched(n, inputs), infer_body, refused);
+    auto types = infer(n, inputs, version_of(n.domain(), s), extents_.rebatched(n, inputs), refused);
     if (!refused.empty()) {
       refused_.add(n.op_type());
     }
-    if (n.op_type() == "Loop" && bodies.size() == 1) {
-      complete_loop(n, inputs, bodies.begin()->second.outputs, types);
-    }
+    const auto length = length_of(n, inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      outputs[i].type = std::move(types[i]);
+      outputs[i] = {.type = std::move(types[i]), .length = length};
     }
-    if (!has_body(n)) {
-      return;
-    }
-    double sum = 0;
     const auto add = [&](const ::onnx::GraphProto& g) {
-      if (!bodies.contains(&g)) {
-        infer_body(g, {}); // nobody asked for its types, but it costs what it costs
-      }
-      sum += bodies[&g].flop;
-      cost.resident_bytes += bodies[&g].resident_bytes;
-      cost.text = cost.text || bodies[&g].text;
-      for (const auto& v : bodies[&g].outputs) {
-        for (auto& output : outputs) {
-          output.guessed = output.guessed || v.guessed;
-        }
+      const auto b = body(g, {}, s, depth + 1);
+      cost.flop += b.flop;
+      cost.resident_bytes += b.resident_bytes;
+      cost.text = cost.text || b.text;
+      for (auto& output : outputs) {
+        output.guessed = output.guessed ||
+                         std::any_of(b.outputs.begin(), b.outputs.end(), [](const value& v) { return v.guessed; });
       }
     };
     for (const auto& a : n.attribute()) {
@@ -329,7 +309,38 @@ private:
       }
       std::for_each(a.graphs().begin(), a.graphs().end(), add);
     }
-    cost.flop = sum * iterations(n, inputs);
+    if (has_body(n)) {
+      unknown_trips_.add(n.op_type());
+    }
+  }
+
+  /// A Loop, Scan or SequenceMap: its body, as often as it runs.
+  std::vector<value> iterate(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s,
+                             int depth, node_cost& cost) {
+    std::vector<value> outputs(static_cast<std::size_t>(n.output_size()));
+    const auto* const looped = attribute(n, "body");
+    if (looped == nullptr || !looped->has_g()) {
+      return outputs;
+    }
+    auto all = iterations_of(n, inputs, version_of(n.domain(), s));
+    const auto total = all.follow(
+      [&](const std::vector<value>& given) {
+        const auto before = budget_;
+        auto once = body(looped->g(), given, s, depth + 1);
+        followed_ += before - budget_;
+        return once;
+      },
+      [&] { return followed_ < max_followed; });
+    if (!all.limit) {
+      unknown_trips_.add(n.op_type());
+    }
+    cost.flop = total.flop * static_cast<double>(all.batch.value_or(1));
+    cost.resident_bytes = total.resident_bytes;
+    cost.text = total.text;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i] = output_of(n, i, all);
+    }
+    return outputs;
   }
 
   /// An If: the branch that is taken, if the condition is known, else the dearer one.
@@ -368,7 +379,10 @@ private:
         } else if (!extents || (outputs[i].guessed && !other.guessed)) {
           outputs[i] = other;
         }
-        outputs[i].known.reset();
+        const auto *one = outputs[i].elements(), *another = other.elements();
+        if (one == nullptr || another == nullptr || *one != *another) {
+          outputs[i].known.reset();
+        }
       }
       if (differ) {
         unlike_branches_.add(n.op_type());
@@ -384,11 +398,13 @@ private:
       fail("tensor " + io::in_quotes(n.output(i)) + ", output of node " + io::in_quotes(n.name()) +
            ", has the name of another tensor; names of tensors must differ");
     }
+    (void)made.elements(); // what `data` is of may be gone
     value& v = at->second;
     v = {.type = std::move(made.type),
          .known = std::move(made.known),
          .parameter = parameter,
-         .guessed = made.guessed};
+         .guessed = made.guessed,
+         .length = made.length};
     if (i != 0) {
       return;
     }
@@ -437,24 +453,17 @@ private:
     cost.flop = flop.value_or(options_.unknown_flop_per_element * elements);
   }
 
-  double iterations(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
-    const auto known = known_iterations(n, inputs);
-    if (!known) {
-      unknown_trips_.add(n.op_type());
-    }
-    return static_cast<double>(known.value_or(1));
-  }
-
   /// A body of a control-flow op, which sees the tensors around it.
-  body_cost body(const ::onnx::GraphProto& g, const std::vector<const ::onnx::TypeProto*>& types, const scope& around,
-                 int depth) {
+  body_cost body(const ::onnx::GraphProto& g, std::span<const value> given, const scope& around, int depth) {
     scope s{.outer = &around, .versions = around.versions};
     add_definitions(g, s);
     for (int i = 0; i < g.input_size(); ++i) {
       const auto at = static_cast<std::size_t>(i);
       auto& v = s.values[g.input(i).name()];
-      if (at < types.size() && types[at] != nullptr && types[at]->value_case() != ::onnx::TypeProto::VALUE_NOT_SET) {
-        v.type = *types[at];
+      if (at < given.size() && given[at].type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET) {
+        v = given[at];
+        v.parameter = false; // it is counted around the body
+        v.storage = nullptr;
       } else if (!v.parameter) {
         v.type = extents_.resolved(g.input(i).type(), false, g.input(i).name());
       }
@@ -496,6 +505,7 @@ private:
     for (const auto& name : f.output()) {
       const value* v = s.find(name);
       cost.outputs.push_back(v != nullptr ? *v : value{});
+      (void)cost.outputs.back().elements();
     }
     return cost;
   }
@@ -527,6 +537,7 @@ private:
   const std::string& file_;
   std::map<std::string, std::int64_t> versions_;
   std::map<std::tuple<std::string, std::string, std::string>, function> functions_; ///< by domain, name and overload
+  std::size_t followed_ = 0; // nodes that were visited in iterations
   std::size_t budget_ = 0; // nodes that may still be visited, or as much copied
   open_extents extents_;
   std::map<std::uint32_t, double> float_bytes_;

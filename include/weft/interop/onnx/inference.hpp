@@ -10,23 +10,17 @@
 #include "weft/interop/onnx/values.hpp"
 
 #include <exception>
-#include <functional>
 #include <map>
 #include <memory>
 #include <stdexcept>
 
 namespace weft::onnx::detail {
 
-/// Infers what a body of a control-flow op gives from what it takes; nulls where a type is not known.
-using body_inference = std::function<std::vector<const ::onnx::TypeProto*>(
-  const ::onnx::GraphProto& body, const std::vector<const ::onnx::TypeProto*>& inputs)>;
-
 /// One node as ONNX's inference functions see it.
 class node_context final : public ::onnx::InferenceContext {
 public:
-  node_context(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const body_inference& infer_body)
-      : n_{n}, inputs_{inputs}, infer_body_{infer_body}, data_(inputs.size()),
-        outputs_(static_cast<std::size_t>(n.output_size())) {}
+  node_context(const ::onnx::NodeProto& n, std::span<const value* const> inputs)
+      : n_{n}, inputs_{inputs}, data_(inputs.size()), outputs_(static_cast<std::size_t>(n.output_size())) {}
 
   /// Takes these for the elements of an input, whatever is known of it.
   void replace(std::size_t i, const numbers& elements) {
@@ -54,40 +48,15 @@ public:
   std::size_t getNumOutputs() const override { return outputs_.size(); }
   ::onnx::TypeProto* getOutputType(std::size_t i) override { return &outputs_.at(i); }
   ::onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
-    const auto* a = attribute(n_, name);
-    if (a == nullptr || !a->has_g()) {
-      throw std::runtime_error{"there is no body '" + name + "'"};
-    }
-    bodies_.push_back(std::make_unique<body>(a->g(), infer_body_));
-    return bodies_.back().get();
+    throw std::runtime_error{"the body '" + name + "' is followed elsewhere"};
   }
   const ::onnx::SparseTensorProto* getInputSparseData(std::size_t) const override { return nullptr; }
   const ::onnx::TensorShapeProto* getSymbolicInput(std::size_t) const override { return nullptr; }
 
 private:
-  class body final : public ::onnx::GraphInferencer {
-  public:
-    body(const ::onnx::GraphProto& g, const body_inference& infer) : g_{g}, infer_{infer} {}
-    std::vector<const ::onnx::TypeProto*> doInferencing(const std::vector<const ::onnx::TypeProto*>& types,
-                                                        const std::vector<const ::onnx::TensorProto*>&) override {
-      static const ::onnx::TypeProto unknown; // inference functions read what they are given without a check
-      auto outputs = infer_(g_, types);
-      for (auto& type : outputs) {
-        type = type == nullptr ? &unknown : type;
-      }
-      return outputs;
-    }
-
-  private:
-    const ::onnx::GraphProto& g_;
-    const body_inference& infer_;
-  };
-
   const ::onnx::NodeProto& n_;
   std::span<const value* const> inputs_;
-  const body_inference& infer_body_;
   mutable std::vector<std::unique_ptr<::onnx::TensorProto>> data_; // made when asked for
-  std::vector<std::unique_ptr<body>> bodies_;
   std::vector<::onnx::TypeProto> outputs_;
 };
 
@@ -133,8 +102,7 @@ inline bool trim_to(const ::onnx::OpSchema& schema, const ::onnx::NodeProto& n, 
 /// What the schema of an op infers; nothing if there is none. Throws if it refuses the node. `shape` replaces the
 /// elements of the second input.
 inline std::vector<::onnx::TypeProto> infer_by_schema(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
-                                                      std::int64_t version, const std::optional<numbers>& shape,
-                                                      const body_inference& infer_body) {
+                                                      std::int64_t version, const std::optional<numbers>& shape) {
   const auto known_version = static_cast<int>(std::clamp<std::int64_t>(version, 1, 1000));
   const auto* schema =
     ::onnx::OpSchemaRegistry::Schema(n.op_type(), known_version, n.domain() == "ai.onnx" ? "" : n.domain());
@@ -149,7 +117,7 @@ inline std::vector<::onnx::TypeProto> infer_by_schema(const ::onnx::NodeProto& n
     throw std::runtime_error{"a type is not known, or an attribute or a rank is out of its range"};
   }
   schema->Verify(node);
-  node_context context{node, inputs, infer_body};
+  node_context context{node, inputs};
   if (shape) {
     context.replace(1, *shape);
   }
@@ -161,7 +129,7 @@ inline std::vector<::onnx::TypeProto> infer_by_schema(const ::onnx::NodeProto& n
 /// the other where that has no answer; unset where neither has one. Why a schema refused the node is in `refused` then.
 inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
                                             std::int64_t version, const std::optional<numbers>& shape,
-                                            const body_inference& infer_body, std::string& refused) {
+                                            std::string& refused) {
   std::vector<::onnx::TypeProto> types(static_cast<std::size_t>(n.output_size()));
   if (n.domain() == "ai.weft" || types.empty()) { // its tensors are declared
     return types;
@@ -198,9 +166,7 @@ inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::spa
   }
   if (any_open()) {
     try {
-      fill(infer_by_schema(n, inputs, version, shape, infer_body));
-    } catch (const error&) {
-      throw; // of a body's inference
+      fill(infer_by_schema(n, inputs, version, shape));
     } catch (const std::exception& e) {
       refused = e.what();
     }

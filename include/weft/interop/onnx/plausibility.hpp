@@ -30,8 +30,9 @@ private:
     constexpr std::int64_t large = std::int64_t{1} << 40;
     static constexpr std::string_view positive[] = {"strides",     "dilations",    "kernel_shape",  "blocksize",
                                                     "group",       "num_outputs",  "output_height", "output_width",
-                                                    "hidden_size", "pooled_shape", "sample_size",   "num_scan_inputs"};
-    if (a.name() == "starts" || a.name() == "ends" || a.name() == "seed") { // any number means something
+                                                    "hidden_size", "pooled_shape", "sample_size"};
+    const bool is_value = a.name() == "value_int" || a.name() == "value_ints";
+    if (is_value || a.name() == "starts" || a.name() == "ends" || a.name() == "seed") { // any number means something
       return true;
     }
     const bool above_zero = std::find(std::begin(positive), std::end(positive), a.name()) != std::end(positive);
@@ -50,8 +51,7 @@ private:
       return inputs_[i] != nullptr && inputs_[i]->type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET;
     };
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const bool optional =
-        n_.input(static_cast<int>(i)).empty() && (i > 0 || n_.op_type() == "Loop" || n_.op_type() == "Scan");
+      const bool optional = i > 0 && n_.input(static_cast<int>(i)).empty();
       if (!optional && !known(i)) {
         return false;
       }

@@ -52,6 +52,10 @@ inline std::vector<std::optional<known_tensor>> known_outputs_of(const ::onnx::N
       made.emplace_back(known_tensor::of(*list));
     } else if (const auto* real = attribute(n, "value_float")) {
       made.emplace_back(known_tensor::number(static_cast<double>(real->f())));
+    } else if (const auto* reals = attribute(n, "value_floats")) {
+      made.emplace_back(known_tensor{.dims = {reals->floats_size()},
+                                     .elements = known_tensor::reals{reals->floats().begin(), reals->floats().end()},
+                                     .is = known_tensor::format::single_precision});
     }
     return made;
   }

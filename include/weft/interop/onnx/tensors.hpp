@@ -15,13 +15,14 @@
 
 namespace weft::onnx::detail {
 
-/// The type that a tensor of the file has.
-inline ::onnx::TypeProto type_of(const ::onnx::TensorProto& t) {
+/// The type of tensors with these extents, negative ones being open.
+template <class Extents>
+::onnx::TypeProto type_of(std::int32_t element, const Extents& extents) {
   ::onnx::TypeProto type;
   auto& tensor = *type.mutable_tensor_type();
-  tensor.set_elem_type(t.data_type());
+  tensor.set_elem_type(element);
   tensor.mutable_shape();
-  for (const auto d : t.dims()) {
+  for (const auto d : extents) {
     if (auto* dim = tensor.mutable_shape()->add_dim(); d >= 0) {
       dim->set_dim_value(d);
     }

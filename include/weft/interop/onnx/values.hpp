@@ -6,6 +6,7 @@
 #include "weft/interop/onnx/tensors.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -62,6 +63,7 @@ struct value {
   bool parameter = false;                    ///< known before the model runs
   bool guessed = false;                      ///< its shape was assumed, or follows from one that was
   const value* storage = nullptr;            ///< the parameter that it is a view of, or null
+  std::optional<std::int64_t> length = {};   ///< of a sequence, if it is known
 
   /// Its elements, if they are known; else null.
   const known_tensor* elements() const {
@@ -76,7 +78,7 @@ struct value {
     const auto dims = type.has_tensor_type() ? type.tensor_type().shape().dim_size() : 0;
     const bool is_long = !known && dims == 1 && type.tensor_type().shape().dim(0).dim_value() > most;
     const auto format = format_of(type.tensor_type().elem_type());
-    if (is_long || dims > 2 || !format || format->is == known_tensor::format::single_precision ||
+    if (is_long || !format || format->is == known_tensor::format::single_precision ||
         format->is == known_tensor::format::double_precision) {
       return std::nullopt;
     }
@@ -143,6 +145,21 @@ inline std::string type_of(const ::onnx::NodeProto& n) {
   return d.empty() || d == "ai.onnx" || d == "ai.weft" ? n.op_type() : d + "." + n.op_type();
 }
 
+inline void add_captures(const ::onnx::GraphProto& g, std::set<std::string_view>& captured);
+
+/// All names that a node reads, and that its bodies take from around it.
+inline void add_reads(const ::onnx::NodeProto& n, std::set<std::string_view>& names) {
+  names.insert(n.input().begin(), n.input().end());
+  for (const auto& a : n.attribute()) {
+    if (a.has_g()) {
+      add_captures(a.g(), names);
+    }
+    for (const auto& body : a.graphs()) {
+      add_captures(body, names);
+    }
+  }
+}
+
 /// All names that a body takes from around it, its bodies included.
 inline void add_captures(const ::onnx::GraphProto& g, std::set<std::string_view>& captured) {
   std::set<std::string_view> own;
@@ -158,29 +175,15 @@ inline void add_captures(const ::onnx::GraphProto& g, std::set<std::string_view>
   for (const auto& n : g.node()) {
     own.insert(n.output().begin(), n.output().end());
   }
-  const auto use = [&](std::string_view name) {
-    if (!name.empty() && !own.contains(name)) {
-      captured.insert(name);
-    }
-  };
+  std::set<std::string_view> read;
   for (const auto& n : g.node()) {
-    for (const auto& x : n.input()) {
-      use(x);
-    }
-    for (const auto& a : n.attribute()) {
-      std::set<std::string_view> inner;
-      if (a.has_g()) {
-        add_captures(a.g(), inner);
-      }
-      for (const auto& body : a.graphs()) {
-        add_captures(body, inner);
-      }
-      std::for_each(inner.begin(), inner.end(), use);
-    }
+    add_reads(n, read);
   }
   for (const auto& x : g.output()) {
-    use(x.name());
+    read.insert(x.name());
   }
+  std::copy_if(read.begin(), read.end(), std::inserter(captured, captured.end()),
+               [&](std::string_view name) { return !name.empty() && !own.contains(name); });
 }
 
 } // namespace weft::onnx::detail

@@ -162,15 +162,8 @@ private:
     }
     for (v = 0; v < count_; ++v) {
       const auto& n = node(v);
-      std::set<std::string_view> names(n.input().begin(), n.input().end());
-      for (const auto& a : n.attribute()) {
-        if (a.has_g()) {
-          add_captures(a.g(), names);
-        }
-        for (const auto& body : a.graphs()) {
-          add_captures(body, names);
-        }
-      }
+      std::set<std::string_view> names;
+      add_reads(n, names);
       names.erase("");
       for (const auto x : names) {
         if (!made_by_.contains(x) && !analysis_.main().values.contains(x)) {
