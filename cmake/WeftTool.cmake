@@ -9,10 +9,12 @@ if(NOT CLI11_FOUND OR NOT fmt_FOUND OR NOT TARGET weft::io OR NOT TARGET weft::r
   return()
 endif()
 
+set(weft_tool_formats onnx pytorch stablehlo tensorflow) # components with a src/tool/<component>.cpp
+
 # weft_tool_library(<target> <folder>): the sources in src/<folder> as a static library that shared ones may link.
 function(weft_tool_library target folder)
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp")
-  foreach(component IN ITEMS onnx pytorch stablehlo tensorflow)
+  foreach(component IN LISTS weft_tool_formats)
     if(NOT TARGET weft::${component})
       list(FILTER sources EXCLUDE REGEX "/${component}\\.cpp$")
     endif()
@@ -27,18 +29,32 @@ function(weft_tool_library target folder)
   weft_compile_in_batches(${target} ${sources})
 endfunction()
 
-# What compare and place share.
+# What compare and place share, with a table of the formats that src/tool/<component>.cpp defines.
 weft_tool_library(weft_tool tool)
 target_link_libraries(weft_tool PUBLIC weft::io weft::report)
 set(weft_compare_USES io report)
-foreach(component IN ITEMS onnx pytorch stablehlo tensorflow)
+set(formats "")
+set(tables "")
+foreach(component IN LISTS weft_tool_formats)
   if(TARGET weft::${component})
-    string(TOUPPER ${component} upper)
     target_link_libraries(weft_tool PRIVATE weft::${component})
-    target_compile_definitions(weft_tool PRIVATE WEFT_TOOL_${upper})
     list(APPEND weft_compare_USES ${component})
+    string(APPEND formats "file_format ${component}_format();\n")
+    list(APPEND tables "${component}_format()")
   endif()
 endforeach()
+list(JOIN tables ", " tables)
+file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/weft_file_formats.cpp" @ONLY CONTENT [[
+#include "tool/formats.hpp"
+namespace tool {
+@formats@
+const std::vector<file_format>& file_formats() {
+  static const std::vector<file_format> formats{@tables@};
+  return formats;
+}
+}
+]])
+target_sources(weft_tool PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/weft_file_formats.cpp")
 if(TARGET weft_solvers)
   target_link_libraries(weft_tool PUBLIC weft_solvers)
 endif()

@@ -26,6 +26,7 @@
 #include "weft/schedule/static_order.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -167,6 +168,8 @@ int run(int argc, char** argv) {
   const auto& devices = target.devices;
   place::choose_network(o, devices);
   const auto on_stage = [&](const std::string& text) { line.show(text); };
+  line.show("reading " + o.model);
+  o.source = tool::open(o.model);
   if (o.max_batch) {
     o.modelling.batch = place::largest_batch(o, target, max_examples, on_stage);
     if (o.modelling.batch == 0) {
@@ -180,8 +183,7 @@ int run(int argc, char** argv) {
   if (o.modelling.recompute_least && !o.modelling.offload_least) { // else both are compared
     split = place::choose_recomputation(o, target, table, on_stage);
   }
-  line.show("reading " + o.model);
-  auto in = tool::load(o.model, o.modelling);
+  auto in = tool::load(o.source, o.modelling);
   tool::fit_slots(in.model, {&target, 1});
   check_outputs(o, in);
 
@@ -288,6 +290,7 @@ int run(int argc, char** argv) {
                                                        .platform = o.platform,
                                                        .strategy = found.strategy,
                                                        .command = tool::command_line("place", argc, argv),
+                                                       .assuming = fmt::format("{}", fmt::join(in.assumed, ", ")),
                                                        .result = found.result,
                                                        .bound = found.bound,
                                                        .baselines = found.baselines,
@@ -309,7 +312,7 @@ int run(int argc, char** argv) {
 
   const auto wrote = [](const char* what, const std::string& file) { fmt::print("{} written to {}\n", what, file); };
   if (!o.out.empty()) {
-    const auto left_out = tool::write_placed(o.out, in, found.plan.placement, devices);
+    const auto left_out = tool::write_placed(o.out, in, o.modelling, found.plan.placement, devices);
     wrote("model", o.out);
     for (const auto& note : left_out) {
       fmt::print("note: {}\n", note);

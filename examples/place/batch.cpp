@@ -34,7 +34,7 @@ weft::solve::best_result short_search(const options& o, const tool::target& targ
 }
 
 bool fits(const options& o, const tool::target& target, const tool::model_options& modelling) {
-  const auto found = short_search(o, target, modelling, tool::load(o.model, modelling));
+  const auto found = short_search(o, target, modelling, tool::load(o.source, modelling));
   return found.status == weft::status::solved || found.status == weft::status::optimal;
 }
 

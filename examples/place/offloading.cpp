@@ -174,7 +174,7 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
     for (auto& how : ways_to_recompute(o, best.in)) {
       on_stage("trying to run ops again, and to send tensors to the host");
       candidate x{.modelling = how};
-      x.in = tool::load(o.model, how);
+      x.in = tool::load(o.source, how);
       choose.choose(x);
       alone = x.sends() ? alone : std::min(alone, x.chosen.verdict.seconds);
       if (x.rank() < best.rank()) {

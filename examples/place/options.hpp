@@ -2,6 +2,7 @@
 /// The command line of `place`.
 #pragma once
 
+#include "tool/model_file.hpp"
 #include "tool/model_options.hpp"
 
 #include "weft/cost/efficiency.hpp"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +27,7 @@ inline constexpr const char* objective_names[] = {"makespan", "period", "memory"
 
 struct options {
   std::string model;
+  std::shared_ptr<const tool::model_source> source = {}; ///< `model`, opened
   std::string platform;
   tool::model_options modelling;
   place::objective objective = objective::makespan;

@@ -79,7 +79,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
                                          const batch_split& split, const cost::efficiency_table& table) {
   const auto ranks = split.devices.size();
   auto step = std::make_unique<parallel_step>();
-  step->in = tool::load_with_batch(o.model, o.modelling, split.examples.front());
+  step->in = tool::load_with_batch(o.source, o.modelling, split.examples.front());
   step->in.name = whole.name;
   const auto& one = step->in.model.ops;
   if (total_work(one) > 0.95 * total_work(whole.model.ops)) {
@@ -94,7 +94,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     }
     auto& other = others[examples];
     if (other.batch == 0) {
-      other = tool::load_with_batch(o.model, o.modelling, examples);
+      other = tool::load_with_batch(o.source, o.modelling, examples);
     }
     steps.push_back(&other.model.ops);
   }
@@ -165,7 +165,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   }
   tool::input part;
   if (replicas > 1) {
-    part = tool::load_with_batch(o.model, o.modelling, whole.batch / replicas);
+    part = tool::load_with_batch(o.source, o.modelling, whole.batch / replicas);
   }
   const auto& in = replicas > 1 ? part : whole;
   const auto& w = in.model.ops;
@@ -298,7 +298,7 @@ std::uint64_t least_batch_that_pays(const options& o, const tool::target& target
   const auto& devices = split.devices;
   for (std::uint64_t batch = devices.size(); batch < in.batch; batch *= 2) {
     try {
-      const auto whole = tool::load_with_batch(o.model, o.modelling, batch);
+      const auto whole = tool::load_with_batch(o.source, o.modelling, batch);
       const auto step =
         make_step(o, target, whole, even_split(devices, batch, split.shard_updates, split.split_experts), table);
       const double alone = seconds_alone(o, target, whole, devices.front(), table);

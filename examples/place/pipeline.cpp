@@ -97,10 +97,10 @@ class micro_batch_model {
 public:
   micro_batch_model(const options& o, const tool::target& target, const tool::input& whole, std::uint64_t examples,
                     const cost::efficiency_table& table)
-      : o_{o}, target_{target}, in_{tool::load_with_batch(o.model, o.modelling, examples)},
+      : o_{o}, target_{target}, in_{tool::load_with_batch(o.source, o.modelling, examples)},
         estimate_{tool::make_estimate(o.modelling, in_, target, table)} {
     in_.name = whole.name;
-    const auto other = tool::load_with_batch(o.model, o.modelling, 2 * examples);
+    const auto other = tool::load_with_batch(o.source, o.modelling, 2 * examples);
     if (!parallel::have_same_ops(in_.model.ops, other.model.ops)) {
       throw error("its ops depend on the batch");
     }

@@ -23,7 +23,7 @@ parallel_answer share_recomputed(options& o, const tool::target& target, const w
                                  const std::function<void(const std::string&)>& on_stage) {
   using weft::recomputation;
   std::vector<std::pair<std::optional<recomputation>, const char*>> kinds{{std::nullopt, ""}};
-  const auto plain = tool::load(o.model, o.modelling);
+  const auto plain = tool::load(o.source, o.modelling);
   if (tool::has_attentions(plain)) {
     kinds.emplace_back(recomputation::attention, "attentions run again");
   }
@@ -34,7 +34,7 @@ parallel_answer share_recomputed(options& o, const tool::target& target, const w
   std::optional<recomputation> best;
   for (const auto& [again, remark] : kinds) {
     o.modelling.recompute = again;
-    auto some = again ? share_work(o, target, tool::load(o.model, o.modelling), table, on_stage)
+    auto some = again ? share_work(o, target, tool::load(o.source, o.modelling), table, on_stage)
                       : share_work(o, target, plain, table, on_stage);
     for (auto& w : some.ways) {
       w.remark += fmt::format("{}{}", w.remark.empty() || !again ? "" : ", ", remark);
@@ -62,7 +62,7 @@ void recompute_for_plans(options& o, const tool::target& target,
   if (fits(o, target, m)) {
     return;
   }
-  const auto in = tool::load(o.model, m);
+  const auto in = tool::load(o.source, m);
   if (tool::has_attentions(in)) {
     on_stage("trying to run attentions again");
     m.recompute = weft::recomputation::attention;
@@ -86,7 +86,7 @@ parallel_answer choose_recomputation(options& o, const tool::target& target, con
                                      const std::function<void(const std::string&)>& on_stage) {
   using enum options::parallelism;
   parallel_answer ways;
-  if (o.parallel != none && why_not_split(o, target, tool::load(o.model, o.modelling)).empty()) {
+  if (o.parallel != none && why_not_split(o, target, tool::load(o.source, o.modelling)).empty()) {
     ways = share_recomputed(o, target, table, on_stage);
   }
   if (!ways.best && (o.parallel == none || o.parallel == automatic)) {

@@ -48,7 +48,9 @@ measure measure_of(const options& o, const problem& p, const answer& a) {
   return {a.run.makespan, "s"};
 }
 
-std::string digest_of(const tool::input& in) { return in.bytes.empty() ? std::string{} : io::sha256(in.bytes); }
+std::string digest_of(const tool::input& in) {
+  return in.from->file ? io::sha256(in.from->bytes) : std::string{};
+}
 
 /// `'net.onnx' (SHA-256 1f2e…)`.
 std::string described(const std::string& name, const std::string& digest) {

@@ -75,23 +75,23 @@ std::vector<input> load_workloads(const std::string& spec, const options& o) {
   if (spec.starts_with(tool::random_prefix)) {
     std::vector<input> inputs;
     for (const auto& graph : tool::random_graphs(spec)) {
-      auto read = tool::load(graph, o.modelling);
+      auto read = tool::load(tool::open(graph), o.modelling);
       inputs.push_back({.name = read.name, .read = std::move(read)});
     }
     return inputs;
   }
   std::vector<input> one(1);
   one[0].name = spec;
-  auto read = tool::load(spec, o.modelling);
+  auto read = tool::load(tool::open(spec), o.modelling);
   if (read.model.format == weft::io::dnn_partitioning_reader::format()) {
-    std::istringstream file{std::move(read.bytes)};
+    std::istringstream file{read.from->bytes};
     tool::refuse_model_options(o.modelling, "a problem of the placement study, which brings its times");
     one[0].placement_study = std::make_unique<study>(weft::io::read_dnn_partitioning(file, spec));
   } else if (read.model.format == weft::io::job_shop_reader::format()) {
     tool::refuse_model_options(o.modelling, "a job shop, which brings its times");
-    one[0] = make_job_shop_input(std::move(one[0].name), weft::io::read_job_shop(read.bytes, spec));
+    one[0] = make_job_shop_input(std::move(one[0].name), weft::io::read_job_shop(read.from->bytes, spec));
   } else {
-    read.bytes = {}; // nothing is written again
+    read.from = {}; // nothing is written again
     one[0].read = std::move(read);
   }
   one[0].file = spec.starts_with("zoo:") ? std::string{} : spec;
@@ -143,7 +143,7 @@ bench::bench(const options& o) {
         const auto& target = (*targets)[k];
         auto* read = &i.read;
         if (read->ccr) {
-          read = &scaled.emplace_back(tool::load(read->spec, o.modelling));
+          read = &scaled.emplace_back(tool::load(read->from, o.modelling));
           tool::fit_ccr(o.modelling, *read, target, efficiencies);
         }
         const auto& model = read->model;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "model_file.hpp"
 
-#include "foreign_models.hpp"
+#include "formats.hpp"
 #include "networks.hpp"
 #include "random_graphs.hpp"
 
 #include "weft/core/readable.hpp"
 #include "weft/io/files.hpp"
+#include "weft/io/foreign_formats.hpp"
 #include "weft/io/json_workload.hpp"
+#include "weft/io/read.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/partition/op_name.hpp"
 #include "weft/workload/graph_training_step.hpp"
@@ -15,6 +17,7 @@
 #include "weft/workload/recomputed.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -31,56 +34,59 @@ using namespace weft;
 
 constexpr std::string_view zoo_prefix = "zoo:";
 
-/// The readers of the libraries that this program was built with, and what they read.
-std::vector<std::pair<input::source, foreign_reader>> foreign_readers([[maybe_unused]] const model_options& o) {
-  std::vector<std::pair<input::source, foreign_reader>> readers;
-#ifdef WEFT_TOOL_ONNX
-  readers.emplace_back(input::source::onnx, onnx_reader(o));
-#endif
-#ifdef WEFT_TOOL_PYTORCH
-  readers.emplace_back(input::source::pytorch, pytorch_reader(o));
-#endif
-#ifdef WEFT_TOOL_STABLEHLO
-  readers.emplace_back(input::source::stablehlo, stablehlo_reader(o));
-#endif
-#ifdef WEFT_TOOL_TENSORFLOW
-  readers.emplace_back(input::source::tensorflow, tensorflow_reader(o));
-#endif
-  return readers;
+using names = std::vector<std::string_view>;
+
+bool contains(const names& list, std::string_view name) { return std::ranges::find(list, name) != list.end(); }
+
+/// `a, b and c`.
+std::string listed(const names& list, const char* last = "and") {
+  const auto begin = list.begin();
+  return list.size() < 2 ? std::string{list.empty() ? "" : list[0]}
+                         : fmt::format("{} {} {}", fmt::join(begin, list.end() - 1, ", "), last, list.back());
 }
 
-/// A graph of TensorFlow's, which has shapes and takes times; its cost graphs do not.
-bool is_graph_def(const input& in) {
-  return in.from == input::source::tensorflow && in.model.format != "TensorFlow CostGraphDef";
+/// The kinds of models that take options or are written.
+std::vector<model_kind> kinds() {
+  std::vector<model_kind> all;
+  model_kind network{.format = "bundled network", .models = "bundled networks", .takes = {"--batch"}};
+  for (const auto& f : file_formats()) {
+    all.insert(all.end(), f.kinds.begin(), f.kinds.end());
+    network.written_as.insert(network.written_as.end(), f.networks_as.begin(), f.networks_as.end());
+  }
+  all.push_back(std::move(network));
+  return all;
 }
-bool is_saved_model(const input& in) {
-  return in.from == input::source::tensorflow && in.model.format == "TensorFlow SavedModel";
+
+model_kind kind_of(const input& in) {
+  const auto all = kinds();
+  const auto found = std::ranges::find(all, in.model.format, &model_kind::format);
+  return found == all.end() ? model_kind{} : *found;
+}
+
+/// `a, b and c`: what models are called for which something is the case.
+template <class Is>
+std::string models_that(Is is) {
+  names list;
+  for (const auto& kind : kinds()) {
+    if (is(kind)) {
+      list.push_back(kind.models);
+    }
+  }
+  return list.empty() ? "models that this program was not built for" : listed(list);
 }
 
 /// Options that would have no effect are mistakes.
 void refuse_options_of_others(const model_options& o, const input& in) {
-  const auto refuse = [&in](bool useless, const char* why) {
-    if (useless) {
-      throw error(fmt::format("{}; '{}' is {}", why, in.spec, in.model.format));
+  auto own = kind_of(in).takes;
+  own.push_back("--profile");
+  for (const auto option : given_options(o)) {
+    const bool general = option == "--train" || option == "--work" || option == "--peak-rates";
+    if (!general && !contains(own, option)) {
+      throw error(fmt::format("{} is for {}; '{}' is {}, which takes {}", option,
+                              models_that([&](const model_kind& kind) { return contains(kind.takes, option); }),
+                              in.spec, in.model.format, listed(own)));
     }
-  };
-  const bool is_onnx = in.from == input::source::onnx;
-  const bool is_stablehlo = in.from == input::source::stablehlo;
-  const bool is_pytorch = in.from == input::source::pytorch;
-  refuse(o.batch != 0 && !is_onnx && !is_pytorch && !is_stablehlo && !is_graph_def(in),
-         "--batch is for ONNX models, PyTorch and StableHLO programs, and TensorFlow graphs");
-  refuse(!o.dimensions.empty() && !is_onnx && !is_pytorch,
-         "--dim is for ONNX models and PyTorch programs; --shape for TensorFlow graphs");
-  refuse(!o.shapes.empty() && !is_graph_def(in), "--shape is for TensorFlow graphs; --batch and --dim for ONNX models");
-  refuse(!o.parameters.empty() && !is_stablehlo, "--parameters is for StableHLO programs");
-  refuse(!o.fetch.empty() && !is_graph_def(in), "--fetch is for TensorFlow graphs");
-  refuse((!o.signature.empty() || !o.tags.empty()) && !is_saved_model(in),
-         "--signature and --tags are for TensorFlow SavedModels");
-  refuse(o.keep_functions && !is_graph_def(in), "--keep-functions is for TensorFlow graphs");
-  refuse(!o.trips.empty() && !is_graph_def(in) && !is_pytorch && !is_stablehlo,
-         "--trips is for TensorFlow graphs, PyTorch and StableHLO programs");
-  refuse(o.trips.size() > o.trips.count("*") && !is_graph_def(in), "--trips NAME=N is for TensorFlow graphs");
-  refuse(!o.times.empty() && !is_graph_def(in), "--times is for TensorFlow graphs; --profile for all models");
+  }
 }
 
 /// The file itself, or that of a SavedModel in its folder.
@@ -97,18 +103,22 @@ std::string file_of(const std::string& spec) {
               "SavedModel");
 }
 
-/// Reads a file of any format.
-void read(const model_options& o, input& in) {
-  in.spec = file_of(in.spec);
-  in.bytes = io::read_file(in.spec);
-  std::vector<foreign_reader> readers;
-  for (auto& [source, reader] : foreign_readers(o)) {
-    if (in.from == input::source::other && reader.recognises(in.bytes)) {
-      in.from = source;
+/// Parses the bytes in the format that they have, or seem to have.
+loaded_model parsed(std::string_view bytes, const std::string& file) {
+  const auto component = io::component_for(bytes);
+  const auto& formats = file_formats();
+  auto found = std::ranges::find_if(formats, [&](const auto& f) { return f.recognises(bytes); });
+  if (found == formats.end() && !component.empty()) {
+    found = std::ranges::find(formats, component, &file_format::component);
+    if (found == formats.end()) {
+      throw error(fmt::format("'{}': {}, and this program was built without it; cmake -DWEFT_COMPONENTS='{};report' "
+                              "says what it takes", file, io::what_it_looks_like(bytes), component));
     }
-    readers.push_back(std::move(reader));
   }
-  in.model = model_from(in.bytes, in.spec, readers);
+  if (found == formats.end()) {
+    return {.read = [m = io::model_from(bytes, file)](const model_options&) { return m; }};
+  }
+  return found->parse(bytes, file);
 }
 
 std::string zoo_spec(const std::string& given, const model_options& o) {
@@ -278,16 +288,25 @@ void state_unit(work_unit unit, input& in) {
   m.unit = unit;
 }
 
-input load(const std::string& spec, const model_options& o) {
+std::shared_ptr<const model_source> open(const std::string& spec) {
+  auto from = std::make_shared<model_source>(model_source{.spec = spec, .name = spec});
+  if (!spec.starts_with(zoo_prefix) && !spec.starts_with(random_prefix)) {
+    const auto path = std::filesystem::path{spec};
+    from->name = (path.has_filename() ? path : path.parent_path()).filename().string(); // a folder may end in a slash
+    from->spec = file_of(spec);
+    from->bytes = io::read_file(from->spec);
+    from->file = std::make_shared<const loaded_model>(parsed(from->bytes, from->spec));
+  }
+  return from;
+}
+
+input load(std::shared_ptr<const model_source> from, const model_options& o) {
   input in;
-  in.spec = in.name = spec;
+  in.spec = from->spec;
+  in.name = from->name;
+  in.from = std::move(from);
+  const auto& spec = in.spec;
   if (spec.starts_with(zoo_prefix)) {
-    if (!o.times.empty() || !o.shapes.empty() || !o.dimensions.empty() || !o.fetch.empty() || !o.parameters.empty() ||
-        !o.signature.empty() || !o.tags.empty() || !o.trips.empty() || o.keep_functions) {
-      throw error(
-        "--times, --shape, --dim, --fetch, --parameters, --signature, --tags, --trips and --keep-functions are "
-        "for model files; a bundled network has none");
-    }
     if (o.cache && spec.ends_with(":decode")) {
       throw error("--kv-cache: '" + spec + "' has a cache already, of as many tokens as its sequences");
     }
@@ -295,7 +314,6 @@ input load(const std::string& spec, const model_options& o) {
       throw error("--train: '" + spec + "' makes one token with a cache; a forward pass to train is " +
                   spec.substr(0, spec.find(':', zoo_prefix.size())) + ":inference");
     }
-    in.from = input::source::network;
     auto made = make_network_with_origins(zoo_spec(spec, o));
     in.net = std::move(made.net);
     in.model = {.ops = std::move(made.ops), .format = "bundled network"};
@@ -306,20 +324,19 @@ input load(const std::string& spec, const model_options& o) {
     in.name = std::move(made.name);
     in.model = std::move(made.model);
     in.ccr = made.ccr;
-    refuse_options_of_others(o, in);
   } else {
-    const auto path = std::filesystem::path{spec};
-    in.name = (path.has_filename() ? path : path.parent_path()).filename().string(); // a folder may end in a slash
-    in.tags = o.tags;
     in.batch = o.batch;
-    read(o, in);
-    refuse_options_of_others(o, in);
-    if (!o.times.empty() && in.model.seconds.empty()) {
-      throw error(
-        fmt::format("--times: '{}' has no time for any op of '{}'; its nodes must be called like those of the "
-                    "graph",
-                    o.times, spec));
+    in.model = in.from->file->read(o);
+    in.assumed = in.from->file->assumed ? in.from->file->assumed(o) : in.assumed;
+    if (!in.assumed.empty()) {
+      in.model.notes.push_back(fmt::format("nobody said these sizes: {}", fmt::join(in.assumed, ", ")));
     }
+  }
+  refuse_options_of_others(o, in);
+  if (!o.times.empty() && in.model.seconds.empty()) {
+    throw error(
+      fmt::format("--times: '{}' has no time for any op of '{}'; its nodes must be called like those of the graph",
+                  o.times, spec));
   }
   in.num_own_ops = in.model.ops.num_ops();
   if (in.num_own_ops == 0) {
@@ -375,78 +392,60 @@ std::uint32_t num_blocks(const input& in) {
   return count;
 }
 
-input load_with_batch(const std::string& spec, model_options o, std::uint64_t batch) {
+input load_with_batch(std::shared_ptr<const model_source> from, model_options o, std::uint64_t batch) {
   if (o.cache && o.cache->batch != 0) {
     o.cache->batch = batch;
   }
+  const auto& spec = from->spec;
   const auto at = spec.starts_with(zoo_prefix) ? spec.find('@') : spec.npos;
   if (at == spec.npos) {
     o.batch = batch;
-    return load(spec, o);
+    return load(std::move(from), o);
   }
   const auto end = std::min(spec.find_first_not_of("0123456789", at + 1), spec.size());
-  return load(spec.substr(0, at + 1) + std::to_string(batch) + spec.substr(end), o);
+  return load(open(spec.substr(0, at + 1) + std::to_string(batch) + spec.substr(end)), o);
 }
 
 void check_output(const std::string& file, const input& in) {
-  const auto extension = std::filesystem::path{file}.extension();
-  const bool is_network = in.from == input::source::network;
-  const bool is_onnx = in.from == input::source::onnx;
-  if (!is_network && !is_onnx && !is_graph_def(in)) {
-    throw error(
-      fmt::format("-o writes ONNX models and TensorFlow graphs, and '{}' is {}; use --plan for the plan as JSON",
-                  in.spec, in.model.format));
+  const auto kind = kind_of(in);
+  if (kind.written_as.empty()) {
+    throw error(fmt::format("-o writes {}, and '{}' is {}; use --plan for the plan as JSON",
+                            models_that([](const model_kind& k) { return !k.written_as.empty(); }), in.spec,
+                            in.model.format));
   }
-  const bool fits = extension == ".onnx"                           ? is_network || is_onnx
-                    : extension == ".pb" || extension == ".pbtxt" ? !is_onnx
-                                                                   : extension.empty() && !is_network;
-  if (!fits) {
-    throw error(fmt::format("-o: {} is written as {}, not as '{}'; use --plan for the plan as JSON",
-                            is_network ? "a bundled network" : in.model.format,
-                            is_onnx      ? ".onnx"
-                            : is_network ? ".onnx, .pb or .pbtxt (a GraphDef)"
-                                         : ".pb or .pbtxt",
-                            file));
+  if (!contains(kind.written_as, std::filesystem::path{file}.extension().string())) {
+    auto endings = kind.written_as;
+    std::erase(endings, std::string_view{});
+    throw error(fmt::format("-o: {} are written as {}, not as '{}'; use --plan for the plan as JSON", kind.models,
+                            listed(endings, "or"), file));
   }
-#ifndef WEFT_TOOL_ONNX
-  if (in.from == input::source::network && extension == ".onnx") {
-    throw error("-o: this program was built without ONNX (component onnx of weft)");
-  }
-#endif
-#ifndef WEFT_TOOL_TENSORFLOW
-  if (in.from == input::source::network && extension != ".onnx") {
-    throw error("-o: this program was built without TensorFlow (component tensorflow of weft)");
-  }
-#endif
 }
 
-std::vector<std::string> write_placed(const std::string& file, [[maybe_unused]] const input& in,
-                                      [[maybe_unused]] const placement& where,
-                                      [[maybe_unused]] const platform<>& devices) {
+std::vector<std::string> write_placed(const std::string& file, const input& in, const model_options& o,
+                                      const placement& where, const platform<>& devices) {
   std::vector<std::string> notes;
-  io::write_file(file, [&]([[maybe_unused]] std::ostream& out) {
-    [[maybe_unused]] const bool as_onnx = std::filesystem::path{file}.extension() == ".onnx";
-#ifdef WEFT_TOOL_ONNX
-    if (in.from == input::source::onnx || (in.from == input::source::network && as_onnx)) {
-      write_onnx(out, in, where, devices);
+  io::write_file(file, [&](std::ostream& out) {
+    const placed_input p{in, o, where, devices};
+    if (!in.net) {
+      notes = in.from->file->write_placed(out, p);
       return;
     }
-#endif
-#ifdef WEFT_TOOL_TENSORFLOW
-    notes = write_tensorflow(out, std::filesystem::path{file}.extension() == ".pbtxt", in, where, devices);
-#endif
+    const auto extension = std::filesystem::path{file}.extension().string();
+    for (const auto& f : file_formats()) {
+      if (contains(f.networks_as, extension)) {
+        f.write_network(out, extension, p);
+      }
+    }
   });
   return notes;
 }
 
 void check_split(const std::string& folder, const input& in) {
-  if (in.from != input::source::onnx) {
+  if (!in.from->file || !in.from->file->write_split) {
     throw error(fmt::format("--split cuts ONNX models, and '{}' is {}; -o writes other models with devices", in.spec,
                             in.model.format));
   }
-#ifdef WEFT_TOOL_ONNX
-  (void)way_to_data(folder, in);
-#endif
+  in.from->file->check_split(folder);
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (!std::filesystem::is_directory(folder)) {
@@ -456,14 +455,9 @@ void check_split(const std::string& folder, const input& in) {
   io::require_writable(std::filesystem::path{folder} / "manifest.json");
 }
 
-std::vector<std::string> write_split([[maybe_unused]] const std::string& folder, [[maybe_unused]] const input& in,
-                                     [[maybe_unused]] const model_options& o, [[maybe_unused]] const placement& where,
-                                     [[maybe_unused]] const platform<>& devices, [[maybe_unused]] const trace& run) {
-#ifdef WEFT_TOOL_ONNX
-  return write_onnx_split(folder, in, o, where, devices, run);
-#else
-  return {};
-#endif
+std::vector<std::string> write_split(const std::string& folder, const input& in, const model_options& o,
+                                     const placement& where, const platform<>& devices, const trace& run) {
+  return in.from->file->write_split(folder, {in, o, where, devices}, run);
 }
 
 } // namespace tool

@@ -19,25 +19,36 @@
 
 namespace tool {
 
+struct loaded_model;
+
+/// What a command line names: a file, which is read and parsed once, a bundled network or a generated graph.
+struct model_source {
+  std::string spec;                             ///< as on the command line; of the folder of a SavedModel the file
+  std::string name;                             ///< of the file, without folder, or of the bundled network
+  std::string bytes = {};                       ///< of the file
+  std::shared_ptr<const loaded_model> file = {}; ///< parsed
+};
+
 /// A model, and where it came from.
 struct input {
-  std::string spec; ///< as on the command line
-  std::string name; ///< of the file, without folder, or of the bundled network
+  std::string spec; ///< of the source
+  std::string name; ///< … or of the generated graph
   weft::model model;
-  enum class source { onnx, pytorch, stablehlo, tensorflow, network, other } from = source::other;
-  std::string tags = {};                         ///< of the graph in a SavedModel
-  std::string bytes = {};                        ///< of the file, for formats that are written again
+  std::shared_ptr<const model_source> from = {}; ///< for formats that are written again
   std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
+  std::vector<std::string> assumed = {}; ///< extents that nobody said, such as `sequence = 1 (--dim sequence=N)`
   std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
 };
 
-/// Reads the model, or makes the bundled network or generated graph, and expands it to a training step if that is
-/// wanted.
-/// Throws `weft::error` of one line for everything that is wrong.
-input load(const std::string& spec, const model_options& o);
+/// Reads and parses the file, if it is one. Throws `weft::error` of one line for everything that is wrong.
+std::shared_ptr<const model_source> open(const std::string& spec);
+
+/// Makes the model of the file, or the bundled network or generated graph, and expands it to a training step if that is
+/// wanted. Throws as `open`.
+input load(std::shared_ptr<const model_source> from, const model_options& o);
 
 /// Puts results into the memory of inputs and of parameters, as --in-place says.
 void share_memory(const model_options& o, input& in);
@@ -52,7 +63,7 @@ bool has_attentions(const input& in);
 std::uint32_t num_blocks(const input& in);
 
 /// The same with another batch than the name of a bundled network or `o` says.
-input load_with_batch(const std::string& spec, model_options o, std::uint64_t batch);
+input load_with_batch(std::shared_ptr<const model_source> from, model_options o, std::uint64_t batch);
 
 /// Says what the work of ops counts, where the file leaves it open. Throws `weft::error` if the file says otherwise.
 void state_unit(weft::work_unit unit, input& in);
@@ -61,8 +72,8 @@ void state_unit(weft::work_unit unit, input& in);
 void check_output(const std::string& file, const input& in);
 
 /// Writes the model again with the device of each op. Returns notes on what could not be written.
-std::vector<std::string> write_placed(const std::string& file, const input& in, const weft::placement& where,
-                                      const weft::platform<>& devices);
+std::vector<std::string> write_placed(const std::string& file, const input& in, const model_options& o,
+                                      const weft::placement& where, const weft::platform<>& devices);
 
 /// Makes the folder, and refuses models that cannot be split into it: those that are no ONNX file, and those with
 /// weights in files that a model in this folder may not name.

@@ -267,18 +267,27 @@ void add_memory_options(CLI::App& app, model_options& o) {
     ->type_name("auto|none");
 }
 
-void refuse_model_options(const model_options& o, const char* what) {
-  const std::pair<bool, const char*> given[] = {
+std::vector<std::string_view> given_options(const model_options& o) {
+  const std::pair<bool, std::string_view> options[] = {
     {o.batch != 0, "--batch"},      {!o.dimensions.empty(), "--dim"}, {!o.shapes.empty(), "--shape"},
     {!o.fetch.empty(), "--fetch"},  {!o.parameters.empty(), "--parameters"},
     {!o.signature.empty(), "--signature"}, {!o.tags.empty(), "--tags"},
-    {!o.trips.empty(), "--trips"},  {o.keep_functions, "--keep-functions"},
+    {o.trips.contains("*"), "--trips"}, {o.trips.size() > o.trips.count("*"), "--trips NAME=N"},
+    {o.keep_functions, "--keep-functions"},
     {o.train.has_value(), "--train"}, {o.work.has_value(), "--work"},
     {o.peak_rates, "--peak-rates"}, {!o.times.empty(), "--times"},    {!o.profile.empty(), "--profile"}};
-  for (const auto& [is_given, option] : given) {
+  std::vector<std::string_view> given;
+  for (const auto& [is_given, option] : options) {
     if (is_given) {
-      throw weft::error(fmt::format("{} has no effect on {}; leave the option out", option, what));
+      given.push_back(option);
     }
+  }
+  return given;
+}
+
+void refuse_model_options(const model_options& o, const char* what) {
+  if (const auto given = given_options(o); !given.empty()) {
+    throw weft::error(fmt::format("{} has no effect on {}; leave the option out", given.front(), what));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -63,6 +64,9 @@ void add_memory_options(CLI::App& app, model_options& o);
 /// The values of --recompute and --offload for what `o` has made again and sent to the host.
 std::string recompute_text(const model_options& o);
 std::string offload_text(const model_options& o);
+
+/// Those that `add_model_options` adds and a command line gave.
+std::vector<std::string_view> given_options(const model_options& o);
 
 /// Throws `weft::error` if any of them is given: they have no effect on `what`.
 void refuse_model_options(const model_options& o, const char* what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "foreign_models.hpp"
+#include "formats.hpp"
 
 #include "weft/core/error.hpp"
 #include "weft/interop/onnx.hpp"
@@ -12,10 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace tool {
 namespace {
@@ -23,8 +22,8 @@ namespace {
 weft::onnx::reader reader_of(const model_options& o) { return {.batch = o.batch, .dimensions = o.dimensions}; }
 
 /// Of the nodes of the file.
-weft::placement own_part(const input& in, const weft::placement& where) {
-  return {where.begin(), where.begin() + static_cast<std::ptrdiff_t>(in.num_own_ops)};
+weft::placement own_part(const placed_input& p) {
+  return {p.where.begin(), p.where.begin() + static_cast<std::ptrdiff_t>(p.in.num_own_ops)};
 }
 
 std::vector<std::string> names_of(const weft::platform<>& devices) {
@@ -35,44 +34,56 @@ std::vector<std::string> names_of(const weft::platform<>& devices) {
   return names;
 }
 
-} // namespace
-
-foreign_reader onnx_reader(const model_options& o) { return foreign_reader{reader_of(o)}; }
-
-void write_onnx(std::ostream& out, const input& in, const weft::placement& where, const weft::platform<>& devices) {
-  const auto own = own_part(in, where);
-  const auto names = names_of(devices);
-  if (in.from == input::source::onnx) {
-    weft::onnx::write_placed(out, in.bytes, own, names, in.spec);
-  } else {
-    std::ostringstream model;
-    weft::onnx::write_network(model, *in.net, in.origin);
-    weft::onnx::write_placed(out, std::move(model).str(), own, names, in.spec);
+/// The inputs' extents that count as 1, once each.
+std::vector<std::string> assumed_in(const ::onnx::GraphProto& g, const model_options& o) {
+  std::set<std::string_view> initial;
+  for (const auto& t : g.initializer()) {
+    initial.insert(t.name());
   }
+  const std::string* batch = nullptr; // the name of extent 0 of the first input
+  std::vector<std::string> all;
+  for (const auto& x : g.input()) {
+    const auto& dims = x.type().tensor_type().shape().dim();
+    for (int i = 0; i < dims.size() && !initial.contains(x.name()); ++i) {
+      const auto& name = dims[i].dim_param();
+      batch = batch == nullptr ? &name : batch;
+      const bool is_batch = i == 0 || (!name.empty() && name == *batch);
+      if (dims[i].dim_value() > 0 || o.dimensions.contains(name) || (is_batch && o.batch != 0)) {
+        continue;
+      }
+      auto text = is_batch       ? std::string{"batch = 1 (--batch N)"}
+                  : name.empty() ? fmt::format("extent {} of {} = 1 (without a name in the file)", i, x.name())
+                                 : fmt::format("{} = 1 (--dim {}=N)", name, name);
+      if (std::ranges::find(all, text) == all.end()) {
+        all.push_back(std::move(text));
+      }
+    }
+  }
+  return all;
 }
 
-std::string way_to_data(const std::string& folder, const input& in) {
+/// The path from a folder to the weights that are not in the file; empty if there are none or it is their folder.
+std::string way_to_data(const std::string& folder, const weft::onnx::parsed_model& m) {
   namespace fs = std::filesystem;
-  if (!weft::onnx::has_external_data(in.bytes)) {
+  if (!weft::onnx::has_external_data(m.bytes())) {
     return {};
   }
-  const auto model = fs::absolute(in.spec).parent_path();
+  const auto model = fs::absolute(m.file()).parent_path();
   const auto way = fs::weakly_canonical(model).lexically_relative(fs::weakly_canonical(folder));
   if (way.empty() || *way.begin() == "..") {
     throw weft::error(
       fmt::format("--split {}: '{}' has weights in other files, and ONNX lets a model name files of its own "
                   "folder only: split into {} or a folder around it",
-                  folder, in.spec, model.string()));
+                  folder, m.file(), model.string()));
   }
   return way == "." ? std::string{} : way.generic_string() + '/';
 }
 
-std::vector<std::string> write_onnx_split(const std::string& folder, const input& in, const model_options& o,
-                                          const weft::placement& where, const weft::platform<>& devices,
-                                          const weft::trace& run) {
-  const auto names = names_of(devices);
-  const auto prefix = way_to_data(folder, in);
-  const weft::onnx::split_model cut{in.bytes, own_part(in, where), reader_of(o), in.spec};
+std::vector<std::string> write_split(const std::string& folder, const weft::onnx::parsed_model& m,
+                                     const placed_input& p, const weft::trace& run) {
+  const auto names = names_of(p.devices);
+  const auto prefix = way_to_data(folder, m);
+  const weft::onnx::split_model cut{m, own_part(p), reader_of(p.options)};
   const auto digits = std::max<std::size_t>(2, std::to_string(cut.stages().size() - 1).size());
   std::vector<std::string> files;
   for (const std::uint32_t k : weft::ids(cut.stages().size())) {
@@ -83,13 +94,44 @@ std::vector<std::string> write_onnx_split(const std::string& folder, const input
     });
   }
   weft::io::write_file(std::filesystem::path{folder} / "manifest.json", [&](std::ostream& out) {
-    weft::onnx::write_manifest(out, cut, {.model = in.name,
-                                          .sha256 = weft::io::sha256(in.bytes),
+    weft::onnx::write_manifest(out, cut, {.model = p.in.name,
+                                          .sha256 = weft::io::sha256(m.bytes()),
                                           .devices = names,
                                           .files = files,
                                           .run = &run});
   });
   return files;
+}
+
+loaded_model parse(std::string_view bytes, const std::string& file) {
+  const auto m = std::make_shared<const weft::onnx::parsed_model>(bytes, file);
+  return {.read = [m](const model_options& o) { return m->read(reader_of(o)); },
+          .assumed = [m](const model_options& o) { return assumed_in(m->decoded().graph(), o); },
+          .write_placed =
+            [m](std::ostream& out, const placed_input& p) {
+              weft::onnx::write_placed(out, m->bytes(), own_part(p), names_of(p.devices), m->file());
+              return std::vector<std::string>{};
+            },
+          .check_split = [m](const std::string& folder) { (void)way_to_data(folder, *m); },
+          .write_split = [m](const std::string& folder, const placed_input& p,
+                             const weft::trace& run) { return write_split(folder, *m, p, run); }};
+}
+
+void write_network(std::ostream& out, std::string_view, const placed_input& p) {
+  std::ostringstream model;
+  weft::onnx::write_network(model, *p.in.net, p.in.origin);
+  weft::onnx::write_placed(out, std::move(model).str(), own_part(p), names_of(p.devices), p.in.spec);
+}
+
+} // namespace
+
+file_format onnx_format() {
+  return {.component = "onnx",
+          .kinds = {{"ONNX", "ONNX models", {"--batch", "--dim"}, {".onnx"}}},
+          .recognises = [](std::string_view bytes) { return weft::onnx::reader{}.recognises(bytes); },
+          .parse = parse,
+          .networks_as = {".onnx"},
+          .write_network = write_network};
 }
 
 } // namespace tool

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "foreign_models.hpp"
+#include "formats.hpp"
 
-#include "weft/core/error.hpp"
 #include "weft/interop/stablehlo.hpp"
 
 #include <charconv>
-#include <optional>
-#include <string>
 #include <system_error>
 
 namespace tool {
+namespace {
 
-foreign_reader stablehlo_reader(const model_options& o) {
+weft::stablehlo::reader reader_of(const model_options& o) {
   weft::stablehlo::reader reader{.batch = o.batch, .unknown_trips = trips_of_all_loops(o)};
   std::size_t count = 0;
   const auto& text = o.parameters;
@@ -21,7 +19,19 @@ foreign_reader stablehlo_reader(const model_options& o) {
   } else {
     reader.parameter_names = text;
   }
-  return foreign_reader{reader};
+  return reader;
+}
+
+} // namespace
+
+file_format stablehlo_format() {
+  return {
+    .component = "stablehlo",
+    .kinds = {{.format = "StableHLO", .models = "StableHLO programs", .takes = {"--batch", "--parameters", "--trips"}}},
+    .recognises = [](std::string_view bytes) { return weft::stablehlo::reader{}.recognises(bytes); },
+    .parse = [](std::string_view bytes, const std::string& file) -> loaded_model {
+      return {.read = [bytes, file](const model_options& o) { return reader_of(o).read(bytes, file); }};
+    }};
 }
 
 } // namespace tool

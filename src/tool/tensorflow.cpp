@@ -1,37 +1,59 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "foreign_models.hpp"
+#include "formats.hpp"
 
 #include "weft/interop/tensorflow.hpp"
 
 #include <span>
-#include <string>
-#include <vector>
 
 namespace tool {
+namespace {
 
 using namespace weft;
 
-foreign_reader tensorflow_reader(const model_options& o) {
-  return foreign_reader{tensorflow::reader{
-    .batch = o.batch,
-    .shapes = {o.shapes.begin(), o.shapes.end()},
-    .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times),
-    .fetch = o.fetch,
-    .signature = o.signature,
-    .tags = o.tags,
-    .trips = {o.trips.begin(), o.trips.end()},
-    .keep_functions = o.keep_functions}};
+tensorflow::reader reader_of(const model_options& o) {
+  return {.batch = o.batch,
+          .shapes = {o.shapes.begin(), o.shapes.end()},
+          .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times),
+          .fetch = o.fetch,
+          .signature = o.signature,
+          .tags = o.tags,
+          .trips = {o.trips.begin(), o.trips.end()},
+          .keep_functions = o.keep_functions};
 }
 
-std::vector<std::string> write_tensorflow(std::ostream& out, bool text, const input& in, const placement& where,
-                                          const platform<>& devices) {
-  const auto names = tensorflow::device_names(devices);
-  if (in.from == input::source::tensorflow) {
-    return tensorflow::write_placed(out, in.bytes, in.model.ops, where, names, in.spec, in.tags);
-  }
-  const auto own = std::span{where}.first(in.num_own_ops);
-  tensorflow::write_network(out, *in.net, in.origin, {.text = text, .placement = own, .names = names});
-  return {};
+loaded_model parse(std::string_view bytes, const std::string& file) {
+  return {.read = [bytes, file](const model_options& o) { return reader_of(o).read(bytes, file); },
+          .write_placed = [bytes, file](std::ostream& out, const placed_input& p) {
+            return tensorflow::write_placed(out, bytes, p.in.model.ops, p.where, tensorflow::device_names(p.devices),
+                                            file, p.options.tags);
+          }};
+}
+
+void write_network(std::ostream& out, std::string_view extension, const placed_input& p) {
+  const auto names = tensorflow::device_names(p.devices);
+  const auto own = std::span{p.where}.first(p.in.num_own_ops);
+  tensorflow::write_network(out, *p.in.net, p.in.origin,
+                            {.text = extension == ".pbtxt", .placement = own, .names = names});
+}
+
+} // namespace
+
+file_format tensorflow_format() {
+  model_kind graph{.format = "TensorFlow GraphDef",
+                   .models = "TensorFlow graphs",
+                   .takes = {"--batch", "--shape", "--fetch", "--trips", "--trips NAME=N", "--keep-functions",
+                             "--times"},
+                   .written_as = {".pb", ".pbtxt", ""}};
+  auto saved = graph;
+  saved.format = "TensorFlow SavedModel";
+  saved.models = "SavedModels";
+  saved.takes.insert(saved.takes.end(), {"--signature", "--tags"});
+  return {.component = "tensorflow",
+          .kinds = {std::move(graph), std::move(saved)},
+          .recognises = [](std::string_view bytes) { return tensorflow::reader{}.recognises(bytes); },
+          .parse = parse,
+          .networks_as = {".pb", ".pbtxt"},
+          .write_network = write_network};
 }
 
 } // namespace tool

@@ -352,6 +352,26 @@ TEST_CASE("onnx split: weights in other files stay there, and are found from els
         m.m.graph().initializer(0).SerializeAsString());
 }
 
+TEST_CASE("onnx split: a model that is parsed once is read with any batch, and cut as from its bytes") {
+  const auto bytes = weft_test::branches().model.bytes();
+  const weft::onnx::parsed_model parsed{bytes, "file"};
+  for (const std::uint64_t batch : {0u, 8u, 2u}) {
+    const weft::onnx::reader reader{.batch = batch};
+    const auto again = parsed.read(reader);
+    const auto once = reader.read(bytes, "file");
+    for (const op_id v : ids(once.ops.num_ops())) {
+      CHECK(again.ops.work(v) == once.ops.work(v));
+    }
+    CHECK(again.notes == once.notes);
+    const placement halves{0, 0, 0, 0, 1, 1, 1, 1, 1};
+    const weft::onnx::split_model cut{parsed, halves, reader}, from_bytes{bytes, halves, reader};
+    REQUIRE(cut.stages().size() == from_bytes.stages().size());
+    for (std::uint32_t k = 0; k < cut.stages().size(); ++k) {
+      CHECK(cut.piece(k, device_names) == from_bytes.piece(k, device_names));
+    }
+  }
+}
+
 TEST_CASE("onnx split: what cannot be cut is refused") {
   const auto sample = weft_test::branches();
   const auto bytes = sample.model.bytes();

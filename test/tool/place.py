@@ -60,7 +60,7 @@ def main(folder):
     refused('none.onnx', *net[1:], '--plan', path('no/such/plan.json'), because='cannot be opened') # before all else
     refused(*net, '-o', path('placed.txt'), because='.pbtxt')
     refused(*net, '--memory-share', '2', because='--memory-share')
-    refused(*net, '--times', 'x', because='model files')
+    refused(*net, '--times', 'x', because='which takes --batch and --profile')
     refused(*net, '--train', 'adam', because='training step already')
 
     refused('zoo:mnist_conv', '--platfrom', 'dgx_a100', because="unknown option '--platfrom'")
@@ -754,6 +754,25 @@ def main(folder):
     refused(graph, *on, '--fetch', 'trains', because="there is no node 'trains'; there is 'train'")
     refused('zoo:mnist_conv', *on, '--fetch', 'x', because='--fetch')
     refused(path('net.onnx'), *on, '--fetch', 'x', because='--fetch is for TensorFlow graphs')
+    refused(graph, *on, '--dim', 'n=4', because='which takes --batch, --shape, --fetch, --trips')
+
+    # Sizes that nobody said are told with the step time
+    def message(number, *parts):
+        content = b''.join(x if isinstance(x, bytes) else x.encode() for x in parts)
+        return bytes([number * 8 + 2, len(content)]) + content
+
+    extents = message(1, message(2, 'n')) + message(1, message(2, 'sequence')) + message(1, b'\x08\x40')
+    of_type = message(2, message(1, b'\x08\x01', message(2, extents)))
+    with open(path('open.onnx'), 'wb') as f:
+        f.write(b'\x08\x08' + message(7, message(1, message(1, 'x'), message(2, 'y'), message(4, 'Relu')),
+                                      message(11, message(1, 'x'), of_type), message(12, message(1, 'y'))) +
+                message(8, b'\x10\x0d'))
+    for given, told in (((), 'batch = 1 (--batch N), sequence = 1 (--dim sequence=N)'),
+                        (('--batch', '8'), 'sequence = 1 (--dim sequence=N)'),
+                        (('--batch', '8', '--dim', 'sequence=128'), '')):
+        summary = flat(placed(path('open.onnx'), *on, *given))
+        check(f'with what nobody said: {told} ' in summary if told else 'nobody said' not in summary,
+              f'sizes that nobody said, {told}: {summary}')
     placed(graph, *on, '-o', path('fetched.pbtxt'))
     with open(path('fetched.pbtxt')) as f:
         written = f.read()

@@ -5,7 +5,9 @@
 #include "weft/io/detail/json_text.hpp"
 #include "weft/io/text.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -49,6 +51,12 @@ inline bool looks_like_graph_def_text(std::string_view bytes) {
   return word == "node" || word == "library" || word == "versions";
 }
 
+/// A module of MLIR, as text or bytecode; of its dialects, those with StableHLO are models.
+inline bool looks_like_stablehlo(std::string_view bytes) {
+  return bytes.starts_with("module @") || bytes.starts_with("module {") || bytes.starts_with("module attributes") ||
+         bytes.starts_with("#loc") || bytes.starts_with("func.func") || bytes.starts_with("ML\xefR");
+}
+
 /// A file of tensors as safetensors has it: the length of a JSON object, in eight bytes, and the object.
 inline bool looks_like_safetensors(std::string_view bytes) {
   return bytes.size() > 9 && bytes[8] == '{' && bytes.substr(5, 3) == std::string_view{"\0\0\0", 3};
@@ -60,6 +68,7 @@ inline bool looks_like_matrix(std::string_view bytes) { return bytes.starts_with
 struct known_format {
   bool (*recognises)(std::string_view bytes);
   std::string_view what;
+  std::string_view component = {}; ///< of weft, which reads it
 };
 
 template <char... Begin>
@@ -77,17 +86,19 @@ inline constexpr known_format known_formats[]{
   {begins_with<'G', 'G', 'U', 'F'>, "it is a GGUF file, which holds weights but no graph; export the model to ONNX"},
   {looks_like_safetensors,
    "it is a safetensors file, which holds weights but no graph; export the model to ONNX"},
-  {looks_like_onnx, "it is an ONNX model, for which weft needs its component onnx"},
-  {looks_like_graph_def, "it is a TensorFlow graph, for which weft needs its component tensorflow"},
-  {looks_like_graph_def_text,
-   "it is a TensorFlow graph as text, for which weft needs its component tensorflow"},
+  {looks_like_onnx, "it is an ONNX model", "onnx"},
+  {looks_like_graph_def, "it is a TensorFlow graph", "tensorflow"},
+  {looks_like_graph_def_text, "it is a TensorFlow graph as text", "tensorflow"},
   {[](std::string_view b) { return b.starts_with(std::string_view{"\x08\x01\x12", 3}); },
-   "it is a TensorFlow SavedModel, for which weft needs its component tensorflow"},
+   "it is a TensorFlow SavedModel", "tensorflow"},
   {[](std::string_view b) { return b.size() >= 8 && b.substr(4, 4) == "TFL3"; },
    "it is a TensorFlow Lite model; convert it to ONNX"},
   {begins_with<'\x89', 'H', 'D', 'F'>, "it is an HDF5 file, perhaps of Keras; convert it to ONNX"},
   {begins_with<'P', 'K', '\x03', '\x04'>,
-   "it is a zip archive, perhaps of PyTorch, for which weft needs its component pytorch, or of Keras"},
+   "it is a zip archive, of PyTorch or perhaps of Keras", "pytorch"},
+  {[](std::string_view b) { return outermost_value(b, "graph_module").has_value(); }, "it is a PyTorch program",
+   "pytorch"},
+  {looks_like_stablehlo, "it is a program in StableHLO", "stablehlo"},
   {begins_with<'\x1f', '\x8b'>, "it is compressed by gzip; decompress it first"},
   {[](std::string_view b) { return has_json_format(b, "weft.plan"); }, "it is a plan"},
   {[](std::string_view b) { return has_json_format(b, "weft.trace"); }, "it is a trace"},
@@ -106,14 +117,24 @@ inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return b.find('\0') != b.npos; }, "it is no text, and its format is not known"},
 };
 
+inline const known_format* known_format_of(std::string_view bytes) {
+  const auto* const found = std::ranges::find_if(known_formats, [&](const auto& f) { return f.recognises(bytes); });
+  return found == std::end(known_formats) ? nullptr : found;
+}
+
 } // namespace detail
+
+/// The component of weft that reads the format which bytes seem to have; empty if none is known.
+inline std::string_view component_for(std::string_view bytes) {
+  const auto* known = detail::known_format_of(bytes);
+  return known == nullptr ? std::string_view{} : known->component;
+}
 
 /// A few words on what bytes are that no reader takes, with what to do about it if that is known.
 inline std::string what_it_looks_like(std::string_view bytes) {
-  for (const auto& [recognises, what] : detail::known_formats) {
-    if (recognises(bytes)) {
-      return std::string{what};
-    }
+  if (const auto* known = detail::known_format_of(bytes)) {
+    return std::string{known->what} +
+           (known->component.empty() ? "" : ", for which weft needs its component " + std::string{known->component});
   }
   const auto line = line_reader{bytes, ""}.next();
   return "its format is not known; it begins with " + in_quotes(line.value_or(""));

@@ -9,12 +9,32 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace weft::onnx {
 
+/// A model file, decoded once to be read with several options, or read and then cut into stages.
+class parsed_model {
+public:
+  /// `bytes` must outlive this; errors call the model `file`. Throws as `reader::read`.
+  explicit parsed_model(std::string_view bytes, std::string file = "<model>")
+      : bytes_{bytes}, file_{std::move(file)}, decoded_{detail::decode(bytes, file_)} {}
+
+  /// The workload. Throws as `reader::read`.
+  model read(const reader& options = {}) const { return detail::workload_of_graph{decoded_, options, file_}(); }
+
+  std::string_view bytes() const { return bytes_; }
+  const std::string& file() const { return file_; }
+  const ::onnx::ModelProto& decoded() const { return decoded_; }
+
+private:
+  std::string_view bytes_;
+  std::string file_;
+  ::onnx::ModelProto decoded_;
+};
+
 inline model reader::read(std::string_view bytes, const std::string& file) const {
-  const auto decoded = detail::decode(bytes, file);
-  return detail::workload_of_graph{decoded, *this, file}();
+  return parsed_model{bytes, file}.read(*this);
 }
 
 /// Reads a model from a file. Throws `error` if it cannot be opened, else as `reader::read`.

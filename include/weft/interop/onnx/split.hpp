@@ -5,6 +5,7 @@
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/sequential_groups.hpp"
 #include "weft/interop/onnx/placed.hpp"
+#include "weft/interop/onnx/reader.hpp"
 #include "weft/interop/onnx/tensor_types.hpp"
 #include "weft/interop/onnx/wire.hpp"
 
@@ -126,9 +127,13 @@ public:
   /// with ops that are not placed, else as `reader::read`. Complexity: that of reading the model up to five times, and
   /// of `sequential_groups`. Memory: as for reading; no piece is kept.
   split_model(std::string_view bytes, const placement& p, const reader& options = {},
-              const std::string& file = "<model>") {
-    const auto decoded = detail::decode(bytes, file);
-    read_fields(bytes);
+              const std::string& file = "<model>")
+      : split_model{parsed_model{bytes, file}, p, options} {}
+  /// The same of a file that was decoded before.
+  split_model(const parsed_model& m, const placement& p, const reader& options = {}) {
+    const auto& decoded = m.decoded();
+    const auto& file = m.file();
+    read_fields(m.bytes());
     detail::workload_of_graph graph{decoded, options, file};
     graph();
     check(p, decoded, file);
