@@ -2,6 +2,7 @@
 /// Writes networks as TensorFlow graphs.
 #pragma once
 
+#include "weft/interop/tensorflow/device_name.hpp"
 #include "weft/interop/tensorflow/ops.hpp"
 #include "weft/interop/tensorflow/schema.hpp"
 #include "weft/interop/tensorflow/text_format.hpp"
@@ -243,15 +244,8 @@ private:
 /// ```
 inline void write_network(std::ostream& out, const nn::network& net, const nn::built_workload& built,
                           const network_format& format = {}) {
-  if (!format.placement.empty() && format.placement.size() != built.graph.num_ops()) {
-    throw error("the placement has " + std::to_string(format.placement.size()) + " entries for " +
-                std::to_string(built.graph.num_ops()) + " ops");
-  }
-  for (const device_id d : format.placement) {
-    if (d != none && d >= format.names.size()) {
-      throw error("an op is placed on device " + std::to_string(d) + ", but there are names for " +
-                  std::to_string(format.names.size()));
-    }
+  if (!format.placement.empty()) {
+    detail::require_names(format.placement, built.graph.num_ops(), format.names.size());
   }
   const auto bytes = detail::network_writer{net, built, format}.graph_def();
   out << (format.text ? to_text(bytes, schema::message_id::graph_def) : bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/interop/tensorflow/content.hpp"
+#include "weft/interop/tensorflow/device_name.hpp"
 #include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/saved_model.hpp"
 #include "weft/interop/tensorflow/text_format.hpp"
@@ -206,16 +207,9 @@ std::vector<std::string> write_placed(std::ostream& out, std::string_view bytes,
     const bool is_saved = what == schema::message_id::saved_model;
     detail::function_library functions{
       graph::of_graph_def(is_saved ? detail::chosen_graph(in.bytes, tags, which).graph_def : in.bytes)};
-    if (placement.size() != ops.num_ops()) {
-      throw error("the placement has " + std::to_string(placement.size()) + " entries for " +
-                  std::to_string(ops.num_ops()) + " ops");
-    }
+    detail::require_names(placement, ops.num_ops(), names.size());
     detail::node_places where{functions};
     for (const op_id v : ids(placement.size())) {
-      if (placement[v] != none && placement[v] >= names.size()) {
-        throw error("op " + std::to_string(v) + " is placed on device " + std::to_string(placement[v]) +
-                    ", but there are names for " + std::to_string(names.size()));
-      }
       where.place(ops.name(v), placement[v]);
     }
     const auto devices = where.devices(notes);
