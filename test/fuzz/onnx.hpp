@@ -2,10 +2,10 @@
 /// Any bytes as an ONNX model: returns if they are read or refused as they should be, see readers.hpp.
 #pragma once
 
+#include "fuzz/expect.hpp"
 #include "weft/interop/onnx.hpp"
 
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,18 +13,12 @@
 namespace weft::test::fuzz {
 
 /// A model that is read has a placement that can be written into it and reads back as the same graph, and is cut by one
-/// into models; one that is not
-/// read is refused in one line.
+/// into models; one that is not read is refused in one line.
 inline void onnx(std::string_view bytes) {
-  const auto expect = [](bool holds, const char* what) {
-    if (!holds) {
-      throw std::logic_error{what};
-    }
-  };
   const weft::onnx::reader read{.batch = 2};
   static_cast<void>(read.recognises(bytes));
-  try {
-    const auto m = read.read(bytes, "<bytes>");
+  refused_in_one_line([&] {
+    const auto m = checked(read.read(bytes, "<bytes>"));
     expect(read.recognises(bytes), "a model is read but not recognised");
     placement p(m.ops.num_ops());
     for (std::size_t v = 0; v < p.size(); ++v) {
@@ -60,13 +54,7 @@ inline void onnx(std::string_view bytes) {
     std::ostringstream manifest;
     weft::onnx::write_manifest(manifest, cut, {.devices = devices, .files = files});
     expect(nlohmann::json::accept(manifest.str()), "a manifest is no JSON");
-    for (const auto& note : m.notes) {
-      expect(note.find_first_of("\r\n") == note.npos, "a note is not one line");
-    }
-  } catch (const error& e) {
-    const std::string_view what = e.what();
-    expect(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
-  }
+  });
 }
 
 } // namespace weft::test::fuzz

@@ -2,6 +2,7 @@
 /// Any bytes as TensorFlow's graph files: returns if they are read or refused as they should be, see readers.hpp.
 #pragma once
 
+#include "fuzz/expect.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <cmath>
@@ -15,34 +16,10 @@ namespace weft::test::fuzz {
 
 namespace detail {
 
-inline void require(bool holds, const char* what) {
-  if (!holds) {
-    throw std::logic_error{what};
-  }
-}
-
-/// Calls try_it(); an `error` must be one line.
-template <class Try>
-void refused_in_one_line(const Try& try_it) {
-  try {
-    try_it();
-  } catch (const error& e) {
-    const std::string_view what = e.what();
-    require(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
-  }
-}
-
 /// What is read must be whole; a placement that is written into it must leave everything else as it was.
 inline void check_graph(const tensorflow::reader& read, std::string_view bytes) {
-  const auto m = read.read(bytes, "<bytes>");
-  require(read.recognises(bytes), "a graph is read but not recognised");
-  require(m.seconds.empty() || m.seconds.size() == m.ops.num_ops(), "there is not a time per op");
-  for (const double s : m.seconds) {
-    require(std::isnan(s) || (s >= 0 && std::isfinite(s)), "a time is negative or infinite");
-  }
-  for (const auto& note : m.notes) {
-    require(note.find_first_of("\r\n") == note.npos, "a note is not one line");
-  }
+  const auto m = checked(read.read(bytes, "<bytes>"));
+  expect(read.recognises(bytes), "a graph is read but not recognised");
   if (m.format == "TensorFlow CostGraphDef") {
     return;
   }
@@ -55,7 +32,7 @@ inline void check_graph(const tensorflow::reader& read, std::string_view bytes) 
   const auto left_out = tensorflow::write_placed(placed, bytes, m.ops, placement, names);
   std::ostringstream again;
   tensorflow::write_placed(again, placed.str(), m.ops, placement, names);
-  require(placed.str() == again.str(), "a placement is written differently the second time");
+  expect(placed.str() == again.str(), "a placement is written differently the second time");
   const auto text = placed.str();
   const tensorflow::detail::encoded_file file{text, "<placed>"};
   const bool is_saved = file.message == tensorflow::schema::message_id::saved_model;
@@ -64,11 +41,11 @@ inline void check_graph(const tensorflow::reader& read, std::string_view bytes) 
     is_saved ? tensorflow::detail::chosen_graph(file.bytes, "", which).graph_def : file.bytes)};
   for (op_id v = 0; v < m.ops.num_ops(); ++v) {
     const auto at = copy.locate(m.ops.name(v));
-    require(at.has_value(), "a placed graph has lost a node");
+    expect(at.has_value(), "a placed graph has lost a node");
     const auto& node = at->body->nodes[at->node];
-    require(node.op == m.ops.type(v), "a placed node is another one");
+    expect(node.op == m.ops.type(v), "a placed node is another one");
     const bool shared = !left_out.empty() && at->body != &copy.top(); // with a call that is placed elsewhere
-    require(shared || placement[v] == none || node.device == names[placement[v]], "a node is not where it was placed");
+    expect(shared || placement[v] == none || node.device == names[placement[v]], "a node is not where it was placed");
   }
 }
 
@@ -76,8 +53,8 @@ inline void check_graph(const tensorflow::reader& read, std::string_view bytes) 
 
 /// Texts are read as graphs, and as the binary encoding of what they say.
 inline void tensorflow_text(std::string_view bytes) {
-  detail::refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
-  detail::refused_in_one_line([&] {
+  refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
+  refused_in_one_line([&] {
     const auto encoded = tensorflow::from_text(bytes, tensorflow::schema::message_id::graph_def, "<bytes>");
     const auto text = tensorflow::to_text(encoded, tensorflow::schema::message_id::graph_def);
     std::string copy;
@@ -87,28 +64,28 @@ inline void tensorflow_text(std::string_view bytes) {
       throw std::logic_error{"a text that was written is refused"};
     }
     const auto nan_free = text.find("nan") == text.npos; // of which there are many
-    detail::require(!nan_free || copy == encoded, "a text that was written says something else");
+    expect(!nan_free || copy == encoded, "a text that was written says something else");
   });
 }
 
 inline void tensorflow_binary(std::string_view bytes) {
-  detail::refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
+  refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
 }
 
 /// Models with signatures and functions, as text or binary; calls are replaced, or stay.
 inline void tensorflow_saved_model(std::string_view bytes) {
-  detail::refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
-  detail::refused_in_one_line([&] { detail::check_graph({.trips = {{"*", 3}}, .keep_functions = true}, bytes); });
+  refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
+  refused_in_one_line([&] { detail::check_graph({.trips = {{"*", 3}}, .keep_functions = true}, bytes); });
 }
 
 /// Files with times, as text or binary; also as workloads.
 inline void tensorflow_costs(std::string_view bytes) {
-  detail::refused_in_one_line([&] {
+  refused_in_one_line([&] {
     for (const auto& [name, seconds] : tensorflow::read_costs(bytes, "<bytes>").seconds) {
-      detail::require(seconds >= 0 && std::isfinite(seconds), "a time is negative or infinite");
+      expect(seconds >= 0 && std::isfinite(seconds), "a time is negative or infinite");
     }
   });
-  detail::refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
+  refused_in_one_line([&] { detail::check_graph({.batch = 2}, bytes); });
 }
 
 } // namespace weft::test::fuzz

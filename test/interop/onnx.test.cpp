@@ -459,7 +459,7 @@ TEST_CASE("onnx: a flood of tiny messages is refused before it takes memory") {
     graph[i] = 0x0a; // an empty node
   }
   std::string bytes{"\x08\x08"};
-  weft::onnx::wire::append_field(bytes, 7, graph);
+  weft::onnx::wire::put(bytes, 7, graph);
   CHECK(refusal([&] { return weft::onnx::reader{}.read(bytes, "f"); }).find("over 20 times its size") !=
         std::string::npos);
 }
@@ -476,13 +476,13 @@ TEST_CASE("onnx: models are recognised by what they hold") {
   }
   std::string graph_def; // node { name: "a" op: "Const" } versions { producer: 27 }
   std::string node;
-  weft::onnx::wire::append_field(node, 1, "a");
-  weft::onnx::wire::append_field(node, 2, "Const");
-  weft::onnx::wire::append_field(graph_def, 1, node);
-  weft::onnx::wire::append_field(graph_def, 4, "\x08\x1b");
+  weft::onnx::wire::put(node, 1, "a");
+  weft::onnx::wire::put(node, 2, "Const");
+  weft::onnx::wire::put(graph_def, 1, node);
+  weft::onnx::wire::put(graph_def, 4, "\x08\x1b");
   CHECK_FALSE(read.recognises(graph_def));
   std::string saved_model{"\x08\x01"}; // saved_model_schema_version: 1, meta_graphs
-  weft::onnx::wire::append_field(saved_model, 2, std::string(300, 'x'));
+  weft::onnx::wire::put(saved_model, 2, std::string(300, 'x'));
   CHECK_FALSE(read.recognises(saved_model));
 }
 

@@ -102,9 +102,9 @@ struct with_function : onnx_model {
   }
   /// A field that came after the oldest library that weft is built with, as bytes.
   template <class Message>
-  static void add_field(Message& m, std::uint64_t number, std::string_view content) {
+  static void add_field(Message& m, std::uint32_t number, std::string_view content) {
     std::string field;
-    weft::onnx::wire::append_field(field, number, content);
+    weft::onnx::wire::put(field, number, content);
     REQUIRE(m.MergeFromString(field));
   }
 };

@@ -18,10 +18,16 @@ public:
 
   explicit onnx_model(std::int64_t version = 17) {
     m.set_ir_version(8);
-    auto& o = *m.add_opset_import();
-    o.set_domain("");
-    o.set_version(version);
+    import(m, "", version);
     m.mutable_graph()->set_name("test");
+  }
+
+  /// Of a model or a function.
+  template <class Message>
+  static void import(Message& to, const std::string& domain, std::int64_t version) {
+    auto& o = *to.add_opset_import();
+    o.set_domain(domain);
+    o.set_version(version);
   }
 
   onnx_model& input(const std::string& name, const dims& shape, std::int32_t type = ::onnx::TensorProto::FLOAT) {
@@ -41,9 +47,7 @@ public:
     auto& t = *m.mutable_graph()->add_initializer();
     t.set_name(name);
     t.set_data_type(type);
-    for (const auto d : shape) {
-      t.add_dims(d);
-    }
+    t.mutable_dims()->Add(shape.begin(), shape.end());
     t.set_data_location(::onnx::TensorProto::EXTERNAL);
     auto& location = *t.add_external_data();
     location.set_key("location");
@@ -55,55 +59,50 @@ public:
     t.set_name(name);
     t.set_data_type(::onnx::TensorProto::INT64);
     t.add_dims(static_cast<std::int64_t>(elements.size()));
-    for (const auto x : elements) {
-      t.add_int64_data(x);
-    }
+    t.mutable_int64_data()->Add(elements.begin(), elements.end());
     return *this;
   }
   ::onnx::NodeProto& node(const std::string& type, std::initializer_list<std::string> inputs,
                           std::initializer_list<std::string> outputs, const std::string& domain = "") {
     return add_to(*m.mutable_graph(), type, inputs, outputs, domain);
   }
-  static ::onnx::NodeProto& add_to(::onnx::GraphProto& g, const std::string& type,
-                                   std::initializer_list<std::string> inputs,
+  /// To a graph or a function.
+  template <class To>
+  static ::onnx::NodeProto& add_to(To& to, const std::string& type, std::initializer_list<std::string> inputs,
                                    std::initializer_list<std::string> outputs, const std::string& domain = "") {
-    auto& n = *g.add_node();
+    auto& n = *to.add_node();
     n.set_op_type(type);
     n.set_domain(domain);
-    for (const auto& x : inputs) {
-      n.add_input(x);
-    }
-    for (const auto& x : outputs) {
-      n.add_output(x);
-    }
+    n.mutable_input()->Add(inputs.begin(), inputs.end());
+    n.mutable_output()->Add(outputs.begin(), outputs.end());
     return n;
   }
-  static void set(::onnx::NodeProto& n, const std::string& name, std::int64_t x) {
+  static ::onnx::AttributeProto& attribute(::onnx::NodeProto& n, const std::string& name,
+                                           ::onnx::AttributeProto::AttributeType type) {
     auto& a = *n.add_attribute();
     a.set_name(name);
-    a.set_type(::onnx::AttributeProto::INT);
-    a.set_i(x);
+    a.set_type(type);
+    return a;
+  }
+  static void set(::onnx::NodeProto& n, const std::string& name, std::int64_t x) {
+    attribute(n, name, ::onnx::AttributeProto::INT).set_i(x);
   }
   static void set(::onnx::NodeProto& n, const std::string& name, const dims& list) {
-    auto& a = *n.add_attribute();
-    a.set_name(name);
-    a.set_type(::onnx::AttributeProto::INTS);
-    for (const auto x : list) {
-      a.add_ints(x);
-    }
+    attribute(n, name, ::onnx::AttributeProto::INTS).mutable_ints()->Add(list.begin(), list.end());
   }
   static void set(::onnx::NodeProto& n, const std::string& name, const std::string& text) {
-    auto& a = *n.add_attribute();
-    a.set_name(name);
-    a.set_type(::onnx::AttributeProto::STRING);
-    a.set_s(text);
+    attribute(n, name, ::onnx::AttributeProto::STRING).set_s(text);
+  }
+  static void set_texts(::onnx::NodeProto& n, const std::string& name, const std::vector<std::string>& texts) {
+    attribute(n, name, ::onnx::AttributeProto::STRINGS).mutable_strings()->Add(texts.begin(), texts.end());
+  }
+  static ::onnx::TensorProto& tensor(::onnx::NodeProto& n, const std::string& name) {
+    return *attribute(n, name, ::onnx::AttributeProto::TENSOR).mutable_t();
   }
   static ::onnx::GraphProto& body(::onnx::NodeProto& n, const std::string& name) {
-    auto& a = *n.add_attribute();
-    a.set_name(name);
-    a.set_type(::onnx::AttributeProto::GRAPH);
-    a.mutable_g()->set_name(name);
-    return *a.mutable_g();
+    auto& g = *attribute(n, name, ::onnx::AttributeProto::GRAPH).mutable_g();
+    g.set_name(name);
+    return g;
   }
   static void declare(::onnx::ValueInfoProto& x, const std::string& name, const dims& shape, std::int32_t type) {
     x.set_name(name);
@@ -123,20 +122,17 @@ public:
   ::onnx::ModelProto m;
 };
 
-inline double total_work(const weft::workload& w) {
-  double sum = 0;
+template <class Number>
+Number total(const weft::workload& w, Number (weft::workload::*of)(weft::op_id) const) {
+  Number sum = 0;
   for (weft::op_id v = 0; v < w.num_ops(); ++v) {
-    sum += w.work(v);
+    sum += (w.*of)(v);
   }
   return sum;
 }
-
+inline double total_work(const weft::workload& w) { return total(w, &weft::workload::work); }
 inline weft::byte_count total_resident_bytes(const weft::workload& w) {
-  weft::byte_count sum = 0;
-  for (weft::op_id v = 0; v < w.num_ops(); ++v) {
-    sum += w.resident_bytes(v);
-  }
-  return sum;
+  return total(w, &weft::workload::resident_bytes);
 }
 
 /// The message of what a call throws; empty if it throws nothing of weft.

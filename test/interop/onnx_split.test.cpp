@@ -216,9 +216,7 @@ TEST_CASE("onnx split: what goes between stages has its type, with open extents 
 
 TEST_CASE("onnx split: shapes that nobody knows are left out, and that is told") {
   onnx_model m;
-  auto& import = *m.m.add_opset_import();
-  import.set_domain("elsewhere");
-  import.set_version(1);
+  onnx_model::import(m.m, "elsewhere", 1);
   m.input("x", {2, 3}).output("y", {2});
   m.node("Whatever", {"x"}, {"a"}, "elsewhere");
   m.node("Relu", {"a"}, {"b"});
@@ -321,11 +319,7 @@ TEST_CASE("onnx split: weights in other files stay there, and are found from els
   onnx_model m;
   m.input("x", {2, 2}).output("y", {2, 2});
   m.weights("w", {2, 2});
-  auto& constant = m.node("Constant", {}, {"c"});
-  auto& value = *constant.add_attribute();
-  value.set_name("value");
-  value.set_type(::onnx::AttributeProto::TENSOR);
-  *value.mutable_t() = m.m.graph().initializer(0);
+  onnx_model::tensor(m.node("Constant", {}, {"c"}), "value") = m.m.graph().initializer(0);
   auto& absolute = *m.m.mutable_graph()->add_initializer();
   absolute = m.m.graph().initializer(0);
   absolute.set_name("a");

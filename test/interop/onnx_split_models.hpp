@@ -7,7 +7,8 @@
 #include "weft/core/random.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,23 +32,12 @@ public:
     fill(t, shape);
   }
   void fill(::onnx::TensorProto& t, const onnx_model::dims& shape) {
-    std::int64_t count = 1;
     t.set_data_type(::onnx::TensorProto::FLOAT);
-    for (const auto d : shape) {
-      t.add_dims(d);
-      count *= d;
-    }
-    t.set_raw_data(bytes(count));
-  }
-  std::string bytes(std::int64_t count) {
-    std::string raw;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto x = static_cast<float>(random_.uniform(-0.5, 0.5));
-      char part[sizeof x];
-      std::memcpy(part, &x, sizeof x);
-      raw.append(part, sizeof x);
-    }
-    return raw;
+    t.mutable_dims()->Add(shape.begin(), shape.end());
+    const auto count = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies{});
+    std::vector<float> elements(static_cast<std::size_t>(count));
+    std::ranges::generate(elements, [this] { return static_cast<float>(random_.uniform(-0.5, 0.5)); });
+    t.set_raw_data(elements.data(), elements.size() * sizeof(float));
   }
 
 private:
@@ -136,33 +126,33 @@ inline split_sample bodies() {
   m.node("ReduceSum", {"a"}, {"total"});
   m.node("Greater", {"total", "total"}, {"condition"});
   auto& choice = m.node("If", {"condition"}, {"chosen"});
-  const auto declare = [](::onnx::GraphProto& body, const std::string& name, std::int32_t type,
-                          const onnx_model::dims& dims) {
+  const auto declare = [](::onnx::GraphProto& body, const std::string& name, const onnx_model::dims& dims,
+                          std::int32_t type = ::onnx::TensorProto::FLOAT) {
     onnx_model::declare(*body.add_output(), name, dims, type);
   };
   auto& then = onnx_model::body(choice, "then_branch");
-  onnx_model::add_to(then, "Add", {"a", "bias"}, {"in then"}, "");
-  declare(then, "in then", ::onnx::TensorProto::FLOAT, {4, 4});
+  onnx_model::add_to(then, "Add", {"a", "bias"}, {"in then"});
+  declare(then, "in then", {4, 4});
   auto& otherwise = onnx_model::body(choice, "else_branch");
   weights(otherwise, "own", {4, 4});
-  auto& inner = onnx_model::add_to(otherwise, "If", {"condition"}, {"in else"}, "");
+  auto& inner = onnx_model::add_to(otherwise, "If", {"condition"}, {"in else"});
   for (const char* branch : {"then_branch", "else_branch"}) {
     auto& deepest = onnx_model::body(inner, branch);
-    onnx_model::add_to(deepest, *branch == 't' ? "Mul" : "Sub", {"b", "own"}, {std::string{"deep "} + branch}, "");
-    declare(deepest, std::string{"deep "} + branch, ::onnx::TensorProto::FLOAT, {4, 4});
+    onnx_model::add_to(deepest, *branch == 't' ? "Mul" : "Sub", {"b", "own"}, {std::string{"deep "} + branch});
+    declare(deepest, std::string{"deep "} + branch, {4, 4});
   }
-  declare(otherwise, "in else", ::onnx::TensorProto::FLOAT, {4, 4});
+  declare(otherwise, "in else", {4, 4});
   m.integers("trips", {3});
   auto& loop = m.node("Loop", {"trips", "", "chosen"}, {"state"});
   auto& body = onnx_model::body(loop, "body");
   onnx_model::declare(*body.add_input(), "i", {}, ::onnx::TensorProto::INT64);
   onnx_model::declare(*body.add_input(), "go", {}, ::onnx::TensorProto::BOOL);
   onnx_model::declare(*body.add_input(), "s", {4, 4}, ::onnx::TensorProto::FLOAT);
-  onnx_model::add_to(body, "Identity", {"go"}, {"go on"}, "");
-  onnx_model::add_to(body, "MatMul", {"s", "w"}, {"sw"}, "");
-  onnx_model::add_to(body, "Add", {"sw", "b"}, {"next"}, "");
-  declare(body, "go on", ::onnx::TensorProto::BOOL, {});
-  declare(body, "next", ::onnx::TensorProto::FLOAT, {4, 4});
+  onnx_model::add_to(body, "Identity", {"go"}, {"go on"});
+  onnx_model::add_to(body, "MatMul", {"s", "w"}, {"sw"});
+  onnx_model::add_to(body, "Add", {"sw", "b"}, {"next"});
+  declare(body, "go on", {}, ::onnx::TensorProto::BOOL);
+  declare(body, "next", {4, 4});
   m.node("Add", {"state", "x"}, {"y"});
   m.output("y", {4, 4});
   return {"bodies", std::move(m)};
@@ -173,43 +163,25 @@ inline split_sample functions() {
   onnx_model m;
   weights_maker weights{4};
   auto& g = *m.m.mutable_graph();
-  auto& import = *m.m.add_opset_import();
-  import.set_domain("local");
-  import.set_version(1);
+  onnx_model::import(m.m, "local", 1);
   const auto define = [&](const std::string& name,
                           std::initializer_list<std::string> inputs) -> ::onnx::FunctionProto& {
     auto& f = *m.m.add_functions();
     f.set_name(name);
     f.set_domain("local");
-    for (const auto& x : inputs) {
-      f.add_input(x);
-    }
+    f.mutable_input()->Add(inputs.begin(), inputs.end());
     f.add_output("out");
-    for (const char* domain : {"", "local"}) {
-      auto& set = *f.add_opset_import();
-      set.set_domain(domain);
-      set.set_version(*domain == 0 ? 17 : 1);
-    }
+    onnx_model::import(f, "", 17);
+    onnx_model::import(f, "local", 1);
     return f;
   };
-  const auto add = [](::onnx::FunctionProto& f, const std::string& type, std::initializer_list<std::string> inputs,
-                      const std::string& output, const std::string& domain) {
-    auto& n = *f.add_node();
-    n.set_op_type(type);
-    n.set_domain(domain);
-    for (const auto& x : inputs) {
-      n.add_input(x);
-    }
-    n.add_output(output);
-  };
   auto& silu = define("silu", {"in"});
-  add(silu, "Sigmoid", {"in"}, "s", "");
-  add(silu, "Mul", {"in", "s"}, "out", "");
+  onnx_model::add_to(silu, "Sigmoid", {"in"}, {"s"});
+  onnx_model::add_to(silu, "Mul", {"in", "s"}, {"out"});
   auto& layer = define("layer", {"in", "weight"});
-  add(layer, "MatMul", {"in", "weight"}, "p", "");
-  add(layer, "silu", {"p"}, "out", "local");
-  auto& unused = define("unused", {"in"});
-  add(unused, "Neg", {"in"}, "out", "");
+  onnx_model::add_to(layer, "MatMul", {"in", "weight"}, {"p"});
+  onnx_model::add_to(layer, "silu", {"p"}, {"out"}, "local");
+  onnx_model::add_to(define("unused", {"in"}), "Neg", {"in"}, {"out"});
   m.input("x", {2, 6});
   for (const char* name : {"w1", "w2", "w3"}) {
     weights(g, name, {6, 6});
@@ -235,11 +207,7 @@ inline split_sample computed_parameters() {
   m.input("x", {3, 5});
   weights(g, "w", {5, 5});
   weights(g, "given", {2});
-  auto& constant = m.node("Constant", {}, {"scale"});
-  auto& value = *constant.add_attribute();
-  value.set_name("value");
-  value.set_type(::onnx::AttributeProto::TENSOR);
-  weights.fill(*value.mutable_t(), {5});
+  weights.fill(onnx_model::tensor(m.node("Constant", {}, {"scale"}), "value"), {5});
   m.node("Transpose", {"w"}, {"wt"});
   m.node("Mul", {"wt", "scale"}, {"scaled"});
   m.node("MatMul", {"x", "scaled"}, {"a"});
@@ -261,10 +229,8 @@ inline split_sample several_outputs() {
   m.node("Clip", {"a", "", "low"}, {"c"});
   m.node("Add", {"b", "c"}, {"p"});
   m.integers("k", {2});
-  auto& best = m.node("TopK", {"p", "k"}, {"values", "places"});
-  onnx_model::set(best, "axis", std::int64_t{1});
-  auto& cast = m.node("Cast", {"places"}, {"numbers"});
-  onnx_model::set(cast, "to", std::int64_t{::onnx::TensorProto::FLOAT});
+  onnx_model::set(m.node("TopK", {"p", "k"}, {"values", "places"}), "axis", std::int64_t{1});
+  onnx_model::set(m.node("Cast", {"places"}, {"numbers"}), "to", std::int64_t{::onnx::TensorProto::FLOAT});
   m.node("Mul", {"values", "numbers"}, {"y"});
   return {"several_outputs", std::move(m)};
 }
@@ -282,15 +248,8 @@ inline split_sample sequence() {
 }
 
 inline std::vector<split_sample> split_samples() {
-  std::vector<split_sample> all;
-  all.push_back(branches());
-  all.push_back(computed_shapes());
-  all.push_back(bodies());
-  all.push_back(functions());
-  all.push_back(computed_parameters());
-  all.push_back(several_outputs());
-  all.push_back(sequence());
-  return all;
+  return {branches(),           computed_shapes(), bodies(),  functions(),
+          computed_parameters(), several_outputs(), sequence()};
 }
 
 /// Placements of n ops on k devices: blocks, taking turns, and at random.

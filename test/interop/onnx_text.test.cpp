@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Ops that read or make texts run on CPUs, and keep nothing else there.
 #include "interop/onnx_models.hpp"
+#include "interop/reading.hpp"
 #include "weft/interop/onnx.hpp"
 
 #include <doctest/doctest.h>
@@ -22,24 +23,14 @@ constexpr std::int32_t int64 = ::onnx::TensorProto::INT64;
 constexpr const char* ml = "ai.onnx.ml";
 constexpr const char* extensions = "ai.onnx.contrib";
 
-/// Of each op, whether it runs on CPUs only: `c`, or anywhere: `-`. Groups count as their members together.
 std::string kinds_in(const onnx_model& m) {
-  const auto w = m.read().ops;
-  std::string all;
-  for (const op_id v : ids(w.num_ops())) {
-    auto kinds = w.kinds(v);
-    for (const op_id u : ids(w.num_ops())) {
-      kinds = w.group(v) != none && w.group(u) == w.group(v) ? kinds & w.kinds(u) : kinds;
-    }
-    all += kinds == device_kind::cpu ? 'c' : kinds.is_all() ? '-' : '?';
-  }
-  return all;
+  return weft_test::cpu_only(m.read().ops);
 }
 
-::onnx::TensorProto& texts(::onnx::TensorProto& t, std::size_t count) {
+::onnx::TensorProto& texts(::onnx::TensorProto& t, int count) {
   t.set_data_type(text);
-  t.add_dims(static_cast<std::int64_t>(count));
-  for (std::size_t i = 0; i < count; ++i) {
+  t.add_dims(count);
+  for (int i = 0; i < count; ++i) {
     t.add_string_data("word");
   }
   return t;
@@ -74,28 +65,15 @@ TEST_CASE("onnx texts: whatever has texts among its inputs or outputs, for what 
 
 TEST_CASE("onnx texts: sequences, maps and labels") {
   onnx_model m;
-  m.m.add_opset_import()->set_domain(ml);
-  m.m.mutable_opset_import(1)->set_version(2);
+  onnx_model::import(m.m, ml, 2);
   m.input("x", {4}, text).input("n", {4, 3});
   m.node("SequenceConstruct", {"x", "x"}, {"list"});
   m.node("SequenceLength", {"list"}, {"length"});
   m.node("SequenceConstruct", {"n", "n"}, {"numbers"});
-  auto& zip = m.node("ZipMap", {"n"}, {"named"}, ml);
-  auto& names = *zip.add_attribute();
-  names.set_name("classlabels_strings");
-  names.set_type(::onnx::AttributeProto::STRINGS);
-  for (const char* name : {"a", "b", "c"}) {
-    names.add_strings(name);
-  }
+  onnx_model::set_texts(m.node("ZipMap", {"n"}, {"named"}, ml), "classlabels_strings", {"a", "b", "c"});
   auto& encoder = m.node("LabelEncoder", {"x"}, {"codes"}, ml);
-  auto& keys = *encoder.add_attribute();
-  keys.set_name("keys_strings");
-  keys.set_type(::onnx::AttributeProto::STRINGS);
-  keys.add_strings("a");
-  auto& values = *encoder.add_attribute();
-  values.set_name("values_int64s");
-  values.set_type(::onnx::AttributeProto::INTS);
-  values.add_ints(1);
+  onnx_model::set_texts(encoder, "keys_strings", {"a"});
+  onnx_model::set(encoder, "values_int64s", dims{1});
   CHECK(kinds_in(m) == "cc-cc");
 }
 
@@ -134,19 +112,9 @@ TEST_CASE("onnx texts: bodies and functions that are on texts") {
   f.set_domain("my.ops");
   f.add_input("a");
   f.add_output("b");
-  auto& o = *f.add_opset_import();
-  o.set_version(17);
-  ::onnx::NodeProto cast;
-  cast.set_op_type("Cast");
-  cast.add_input("a");
-  cast.add_output("t");
-  onnx_model::set(cast, "to", std::int64_t{text});
-  *f.add_node() = cast;
-  ::onnx::NodeProto shape;
-  shape.set_op_type("Shape");
-  shape.add_input("t");
-  shape.add_output("b");
-  *f.add_node() = shape;
+  onnx_model::import(f, "", 17);
+  onnx_model::set(onnx_model::add_to(f, "Cast", {"a"}, {"t"}), "to", std::int64_t{text});
+  onnx_model::add_to(f, "Shape", {"t"}, {"b"});
   m.node("Greet", {"x"}, {"y"}, "my.ops");
   m.node("Relu", {"x"}, {"z"});
   CHECK(kinds_in(m) == "c-");
@@ -177,10 +145,7 @@ TEST_CASE("onnx texts: parameters that texts read keep nothing else on the CPU")
   { // words that are chosen in the end
     onnx_model m;
     m.input("i", {4}, int64);
-    auto& a = *m.node("Constant", {}, {"words"}).add_attribute();
-    a.set_name("value");
-    a.set_type(::onnx::AttributeProto::TENSOR);
-    texts(*a.mutable_t(), 5);
+    texts(onnx_model::tensor(m.node("Constant", {}, {"words"}), "value"), 5);
     m.node("Gather", {"words", "i"}, {"y"});
     CHECK(kinds_in(m) == "cc");
   }

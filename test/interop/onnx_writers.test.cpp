@@ -34,18 +34,10 @@ onnx_model two_nodes() {
 /// A model without what a test does not need: only nodes, and the version.
 std::string golden(const std::string& first, const std::string& second, const std::string& tail) {
   const auto node = [](const char* in, const char* out, const char* type, const std::string& more) {
-    std::string n;
-    weft::onnx::wire::append_field(n, 1, in);
-    weft::onnx::wire::append_field(n, 2, out);
-    weft::onnx::wire::append_field(n, 4, type);
-    return n + more;
+    return io::protobuf::message(1, in, 2, out, 4, type) + more;
   };
-  std::string graph;
-  weft::onnx::wire::append_field(graph, 1, node("x", "y", "Relu", first));
-  weft::onnx::wire::append_field(graph, 1, node("y", "z", "Neg", second));
-  std::string bytes{"\x08\x08"};
-  weft::onnx::wire::append_field(bytes, 7, graph);
-  return bytes + tail;
+  const auto graph = io::protobuf::message(1, node("x", "y", "Relu", first), 1, node("y", "z", "Neg", second));
+  return "\x08\x08" + io::protobuf::message(7, graph) + tail;
 }
 
 TEST_CASE("onnx write_placed: devices are metadata of nodes and of the model, byte by byte") {

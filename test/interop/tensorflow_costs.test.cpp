@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Measured times: CostGraphDef, StepStats and RunMetadata, alone and with a graph.
+#include "interop/reading.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace interop_tensorflow_costs_test {
@@ -24,12 +26,7 @@ node { name: "b" device: "/job:localhost/replica:0/task:0/gpu:0" id: 5 input_inf
 )";
 
 std::string refusal(const std::string& text) {
-  try {
-    (void)tensorflow::reader{}.read(text, "c.pbtxt");
-  } catch (const parse_error& e) {
-    return e.what();
-  }
-  return "nothing";
+  return weft_test::refusal_of([&] { return tensorflow::reader{}.read(text, "c.pbtxt"); });
 }
 
 TEST_CASE("a cost graph is a workload with times") {
@@ -52,16 +49,17 @@ TEST_CASE("a cost graph is a workload with times") {
 }
 
 TEST_CASE("cost graphs that are wrong are refused in one line") {
-  CHECK(refusal("node { name: 'a' compute_cost: 1 } node { name: 'b' compute_cost: 1 }") ==
-        "c.pbtxt: node 1 'b' has id 0, which another node has already");
-  CHECK(refusal("node { name: 'a' id: 1 } node { name: 'a' id: 2 }").find("a name that another node has") !=
-        std::string::npos);
-  CHECK(refusal("node { id: 1 }") == "c.pbtxt: node 0 '' has no name");
-  CHECK(refusal("node { name: 'a' id: 1 control_input: 9 }").find("from node id 9, but there is no such node") !=
-        std::string::npos);
-  CHECK(refusal("node { name: 'a' id: 1 } node { name: 'b' id: 2 input_info { preceding_node: 1 } }")
-          .find("reads output 0 of 'a', which has 0") != std::string::npos);
-  CHECK(refusal("node { name: 'a' id: 1 control_input: 1 }").find("has a cycle") != std::string::npos);
+  for (const auto& [text, problem] : std::vector<std::pair<std::string, std::string>>{
+         {"node { name: 'a' compute_cost: 1 } node { name: 'b' compute_cost: 1 }",
+          "c.pbtxt: node 1 'b' has id 0, which another node has already"},
+         {"node { name: 'a' id: 1 } node { name: 'a' id: 2 }", "a name that another node has"},
+         {"node { id: 1 }", "c.pbtxt: node 0 '' has no name"},
+         {"node { name: 'a' id: 1 control_input: 9 }", "from node id 9, but there is no such node"},
+         {"node { name: 'a' id: 1 } node { name: 'b' id: 2 input_info { preceding_node: 1 } }",
+          "reads output 0 of 'a', which has 0"},
+         {"node { name: 'a' id: 1 control_input: 1 }", "has a cycle"}}) {
+    CHECK_MESSAGE(refusal(text).find(problem) != std::string::npos, refusal(text));
+  }
 }
 
 const std::string run = R"(
@@ -124,18 +122,16 @@ TEST_CASE("times count only for the batch size with which they were measured") {
                           std::map<std::string, nn::extents, std::less<>> shapes = {}) -> std::string {
     const tensorflow::reader reader{
       .batch = batch, .shapes = std::move(shapes), .costs = tensorflow::read_costs(costs, "c")};
-    try {
-      const auto m = reader.read(graph, "g");
-      CHECK(m.seconds.at(1) == doctest::Approx(5e-6));
-      for (const auto& n : m.notes) {
-        if (n.find("when times were measured") != n.npos || n.find("is taken to be that") != n.npos) {
-          return n;
-        }
-      }
-      return "taken";
-    } catch (const parse_error& e) {
-      return e.what();
+    model m;
+    const auto refused = weft_test::refusal_of([&] { return m = reader.read(graph, "g"); });
+    if (!refused.empty()) {
+      return refused;
     }
+    CHECK(m.seconds.at(1) == doctest::Approx(5e-6));
+    const auto note = std::ranges::find_if(m.notes, [](const std::string& n) {
+      return n.find("when times were measured") != n.npos || n.find("is taken to be that") != n.npos;
+    });
+    return note == m.notes.end() ? "taken" : *note;
   };
   const std::string other = "g: the measured times are of a run with another batch size: 'y' makes [8, 3] there and ";
   CHECK(outcome(open, silent, 0) == "g: the graph leaves the batch size open, and the measured times do not tell with "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a step of a graph runs, and what other runs do.
+#include "interop/reading.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <doctest/doctest.h>
@@ -13,33 +14,20 @@ namespace interop_tensorflow_fetch_test {
 
 using namespace weft;
 using names_of_ops = std::set<std::string>;
+constexpr auto node = [](const std::string& name, const std::string& op, const std::vector<std::string>& inputs = {}) {
+  return weft_test::node_text(name, op, inputs);
+};
 
-/// A node as text: `name op input…`.
-std::string node(const std::string& name, const std::string& op, const std::vector<std::string>& inputs = {}) {
-  std::string text = "node { name: '" + name + "' op: '" + op + "' ";
-  for (const auto& i : inputs) {
-    text += "input: '" + i + "' ";
-  }
-  return text + "}\n";
-}
 
 model read(const std::string& text, std::vector<std::string> fetch = {}) {
   return tensorflow::reader{.fetch = std::move(fetch)}.read(text, "g.pbtxt");
 }
 names_of_ops names(const model& m) {
-  names_of_ops found;
-  for (const op_id v : ids(m.ops.num_ops())) {
-    found.emplace(m.ops.name(v));
-  }
-  return found;
+  const auto all = weft_test::names_of(m.ops);
+  return {all.begin(), all.end()};
 }
 std::string refusal(const std::string& text, std::vector<std::string> fetch) {
-  try {
-    (void)read(text, std::move(fetch));
-  } catch (const parse_error& e) {
-    return e.what();
-  }
-  return "nothing";
+  return weft_test::refusal_of([&] { return read(text, std::move(fetch)); });
 }
 
 /// A variable with its initialiser and the read of it.
@@ -70,9 +58,7 @@ TEST_CASE("initialisers are no part of a step, other assignments are") {
   CHECK(names(read(network)) == step); // the same without one op that runs them all
   const auto all = read(network + init, {"*"});
   CHECK(all.ops.num_ops() == 21);
-  for (const auto& note : all.notes) {
-    CHECK(note.find("left out") == note.npos);
-  }
+  CHECK_FALSE(weft_test::noted(all, "left out"));
 }
 
 TEST_CASE("savers, restorers, summaries, tables and checks of variables are no part of a step") {
@@ -138,18 +124,10 @@ TEST_CASE("nodes that are colocated with one that is left out stay together") {
     text.insert(text.find('}', text.find("name: " + name)), with);
   }
   const auto m = read(text);
-  std::vector<std::uint32_t> groups;
-  for (const op_id v : ids(m.ops.num_ops())) {
-    if (m.ops.name(v) == "y" || m.ops.name(v) == "slower") {
-      groups.push_back(m.ops.group(v));
-    }
-  }
-  REQUIRE(groups.size() == 2);
-  CHECK(groups[0] == groups[1]);
-  CHECK(groups[0] != none);
-  for (const auto& note : m.notes) {
-    CHECK(note.find("colocations") == note.npos);
-  }
+  const auto group = m.ops.group(weft_test::op_called(m.ops, "y"));
+  CHECK(group != none);
+  CHECK(m.ops.group(weft_test::op_called(m.ops, "slower")) == group);
+  CHECK_FALSE(weft_test::noted(m, "colocations"));
 }
 
 #ifdef WEFT_REFERENCE_DATA
@@ -164,12 +142,12 @@ TEST_CASE("golden: TensorFlow's own graphs without their initialisers") {
     const auto bytes = io::read_all(in, file);
     const auto kept = names(tensorflow::reader{.batch = 128}.read(bytes, file));
     const auto train = names(tensorflow::reader{.batch = 128, .fetch = {"Adam"}}.read(bytes, file));
-    CHECK(kept.contains("Adam"));
-    CHECK(kept.contains("Adam/Assign")); // of a power of beta: part of each step
-    CHECK(kept.contains("Mean_1"));
-    CHECK_FALSE(kept.contains("init"));
-    CHECK_FALSE(kept.contains("Variable/Assign"));
-    CHECK_FALSE(kept.contains("Variable/Adam/Assign"));
+    for (const char* name : {"Adam", "Adam/Assign", "Mean_1"}) { // one assigns a power of beta, part of each step
+      CHECK(kept.contains(name));
+    }
+    for (const char* name : {"init", "Variable/Assign", "Variable/Adam/Assign"}) {
+      CHECK_FALSE(kept.contains(name));
+    }
     CHECK(train.contains("Adam/Assign"));
     CHECK_FALSE(train.contains("Mean_1")); // the accuracy
     for (const auto& name : train) {

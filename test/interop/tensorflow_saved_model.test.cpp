@@ -14,17 +14,13 @@
 namespace interop_tensorflow_saved_model_test {
 
 using namespace weft;
+using weft_test::names_of;
 using weft_test::noted;
 namespace wire = tensorflow::wire;
 using tensorflow::schema::message_id;
 
 std::string refusal(const std::string& bytes, const tensorflow::reader& r = {}) {
-  try {
-    (void)r.read(bytes, "saved_model.pb");
-    return "";
-  } catch (const parse_error& e) {
-    return e.what();
-  }
+  return weft_test::refusal_of([&] { return r.read(bytes, "saved_model.pb"); });
 }
 
 /// What Keras saves of one dense layer, in short: a signature's call, a call within, variables, saving and restoring;
@@ -104,14 +100,6 @@ meta_graphs {
 
 std::string encoded(const std::string& text) { return tensorflow::from_text(text, message_id::saved_model, "text"); }
 
-std::vector<std::string> names_of(const workload& w) {
-  std::vector<std::string> names;
-  for (const op_id v : ids(w.num_ops())) {
-    names.emplace_back(w.name(v));
-  }
-  return names;
-}
-
 TEST_CASE("a SavedModel is read as what its signature needs, as text or binary") {
   const std::string call = "StatefulPartitionedCall/StatefulPartitionedCall/";
   for (const auto& bytes : {dense, encoded(dense)}) {
@@ -140,19 +128,19 @@ TEST_CASE("a SavedModel is read as what its signature needs, as text or binary")
         "saved_model.pb: the SavedModel has no signature 'serve'; there is save,serving_default");
   CHECK(refusal(dense, {.tags = "gpu"}) ==
         "saved_model.pb: the SavedModel has no graph with the tags 'gpu'; there is 'serve'");
-  CHECK(refusal("saved_model_schema_version: 1") == "saved_model.pb: the SavedModel has no graph");
-  CHECK(
-    refusal("meta_graphs { graph_def { node { name: 'a' op: 'NoOp' } } }").find("has no signature, so nothing tells") !=
-    std::string::npos);
-  CHECK(refusal("meta_graphs {\n graph_def {\n node { name: 'a' op: 'Neg'\n input: 'b' } } signature_def { key: 's' "
-                "value { outputs { key: 'k' value { name: 'a:0' } } } } }") ==
-        "saved_model.pb:4: node 'a' has input 'b', but there is no node of that name");
-  CHECK(refusal("meta_graphs { object_graph_def { nodes [ 1 } } }").find("is closed that is not open") !=
-        std::string::npos);
-  CHECK(refusal("meta_graphs { object_graph_def { nodes ").find("ends inside 'object_graph_def'") != std::string::npos);
-  CHECK(refusal("meta_graphs { saver_def { name: 'open").find("ends inside quotes") != std::string::npos);
   CHECK(refusal("node { name: 'a' op: 'NoOp' }", {.signature = "s"}).find("a GraphDef has no signatures") !=
         std::string::npos);
+  for (const auto& [text, problem] : std::vector<std::pair<std::string, std::string>>{
+         {"saved_model_schema_version: 1", "saved_model.pb: the SavedModel has no graph"},
+         {"meta_graphs { graph_def { node { name: 'a' op: 'NoOp' } } }", "has no signature, so nothing tells"},
+         {"meta_graphs {\n graph_def {\n node { name: 'a' op: 'Neg'\n input: 'b' } } signature_def { key: 's' value { "
+          "outputs { key: 'k' value { name: 'a:0' } } } } }",
+          "saved_model.pb:4: node 'a' has input 'b', but there is no node of that name"},
+         {"meta_graphs { object_graph_def { nodes [ 1 } } }", "is closed that is not open"},
+         {"meta_graphs { object_graph_def { nodes ", "ends inside 'object_graph_def'"},
+         {"meta_graphs { saver_def { name: 'open", "ends inside quotes"}}) {
+    CHECK_MESSAGE(refusal(text).find(problem) != std::string::npos, refusal(text));
+  }
 }
 
 TEST_CASE("of several graphs that for serving is read, or the one with the tags that are given") {
@@ -206,63 +194,40 @@ TEST_CASE("a placed SavedModel is the same file with devices where ops were writ
 std::string as_saved_model(const std::string& graph_def) {
   const auto g = tensorflow::graph::of_graph_def(graph_def);
   std::vector<bool> read(g.num_nodes(), false);
-  std::string function;
-  std::string signature;
-  wire::put(signature, 1, std::string_view{"step"});
-  std::string argument;
-  wire::put(argument, 1, std::string_view{"out"});
-  wire::put(signature, 3, std::string_view{argument});
-  wire::put(function, 1, std::string_view{signature});
-  const auto map_entry = [](std::string_view key, std::string_view value) {
-    std::string pair;
-    wire::put(pair, 1, key);
-    wire::put(pair, 2, value);
-    return pair;
-  };
+  auto function = wire::message(1, wire::message(1, "step", 3, wire::message(1, "out")));
   for (op_id v = 0; v < g.num_nodes(); ++v) {
-    std::string node;
     std::size_t input = 0;
-    for (const auto& f : wire::fields{g[v].body}) {
-      if (f.number != 3) {
-        node += f.whole;
-        continue;
+    wire::put(function, 3, wire::rewritten(g[v].body, [&](std::string& node, const wire::field& f) {
+      if (f.number == 3) {
+        const auto s = g.inputs(v)[input++];
+        read[s.from] = true;
+        const auto names = io::split(tensorflow::detail::output_names(g[s.from].op), ' ');
+        const std::string name{g[s.from].name};
+        const bool named = s.port < names.size() && !names[s.port].empty();
+        wire::put(node, 3, s.is_control() ? "^" + name
+                           : named        ? name + ":" + std::string{names[s.port]} + ":0"
+                                          : name + ":output:" + std::to_string(s.port));
       }
-      const auto s = g.inputs(v)[input++];
-      read[s.from] = true;
-      const auto names = io::split(tensorflow::detail::output_names(g[s.from].op), ' ');
-      const std::string name{g[s.from].name};
-      const auto text = s.is_control() ? "^" + name
-                        : s.port < names.size() && !names[s.port].empty()
-                          ? name + ":" + std::string{names[s.port]} + ":0"
-                          : name + ":output:" + std::to_string(s.port);
-      wire::put(node, 3, std::string_view{text});
-    }
-    wire::put(function, 3, std::string_view{node});
+      return f.number == 3;
+    }));
   }
   const auto some = static_cast<op_id>(std::ranges::find(read, true) - read.begin());
-  wire::put(function, 4, std::string_view{map_entry("out", std::string{g[some].name} + ":output:0")});
+  wire::put(function, 4, wire::message(1, "out", 2, std::string{g[some].name} + ":output:0"));
   for (op_id v = 0; v < g.num_nodes(); ++v) {
     if (!read[v]) {
-      wire::put(function, 6, std::string_view{map_entry("effect" + std::to_string(v), g[v].name)});
+      wire::put(function, 6, wire::message(1, "effect" + std::to_string(v), 2, g[v].name));
     }
   }
-  std::string library;
-  wire::put(library, 1, std::string_view{function});
   const auto head =
     tensorflow::from_text("node { name: 'call' op: 'StatefulPartitionedCall' attr { key: 'f' value { func { name: "
                           "'step' } } } } versions { producer: 27 }",
                           message_id::graph_def, "head");
-  std::string graph = head;
-  wire::put(graph, 2, std::string_view{library});
-  std::string meta =
+  const auto meta =
     tensorflow::from_text("meta_info_def { tags: 'serve' } signature_def { key: 'step' value { outputs { key: 'o' "
                           "value { name: 'call:0' } } } }",
                           message_id::meta_graph, "meta");
-  wire::put(meta, 2, std::string_view{graph});
-  std::string saved;
-  wire::put(saved, 1, std::uint64_t{1});
-  wire::put(saved, 2, std::string_view{meta});
-  return saved;
+  const auto graph = head + wire::message(2, wire::message(1, function));
+  return wire::message(1, 1, 2, meta + wire::message(2, graph));
 }
 
 TEST_CASE("a bundled network in a function of a SavedModel is the same workload") {

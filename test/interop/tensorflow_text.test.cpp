@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Ops that read or make texts run on CPUs, and keep nothing else there.
+#include "interop/reading.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace interop_tensorflow_text_test {
 
@@ -14,13 +15,13 @@ using namespace weft;
 
 std::string node(const std::string& name, const std::string& op, const std::string& inputs = "",
                  const std::string& attributes = "") {
-  std::string text = "node { name: '" + name + "' op: '" + op + "' ";
-  for (std::size_t begin = 0; begin < inputs.size();) {
-    const auto end = std::min(inputs.find(' ', begin), inputs.size());
-    text += "input: '" + inputs.substr(begin, end - begin) + "' ";
-    begin = end + 1;
+  std::vector<std::string> read;
+  for (const auto i : io::split(inputs, ' ')) {
+    if (!i.empty()) {
+      read.emplace_back(i);
+    }
   }
-  return text + attributes + " }\n";
+  return weft_test::node_text(name, op, read, attributes);
 }
 std::string type(const std::string& key, const std::string& of) {
   return "attr { key: '" + key + "' value { type: " + of + " } } ";
@@ -35,12 +36,7 @@ model read(const std::string& text, const tensorflow::reader& r = {}) {
 
 /// Of each op, whether it runs on CPUs only: `c`, or anywhere: `-`.
 std::string kinds_in(const std::string& text, const tensorflow::reader& r = {}) {
-  const auto w = read(text, r).ops;
-  std::string all;
-  for (const op_id v : ids(w.num_ops())) {
-    all += w.kinds(v) == device_kind::cpu ? 'c' : w.kinds(v).is_all() ? '-' : '?';
-  }
-  return all;
+  return weft_test::cpu_only(read(text, r).ops);
 }
 
 const std::string words = node("x", "Placeholder", "", type("dtype", "DT_STRING") + shape(4));

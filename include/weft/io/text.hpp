@@ -9,6 +9,7 @@
 #include <cmath>
 #include <concepts>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,6 +93,18 @@ inline std::string on_one_line(std::string_view text) {
   std::string result{text};
   std::replace_if(
     result.begin(), result.end(), [](char c) { return static_cast<unsigned char>(c) < 32; }, ' ');
+  return result;
+}
+
+/// The texts of a list, or what `text` makes of its elements, in a row.
+template <class List, class Text = std::identity>
+std::string joined(const List& list, const Text& text = {}, std::string_view separator = ", ") {
+  std::string result;
+  bool first = true;
+  for (const auto& x : list) {
+    (result += first ? std::string_view{} : separator) += std::invoke(text, x);
+    first = false;
+  }
   return result;
 }
 

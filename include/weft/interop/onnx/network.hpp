@@ -3,41 +3,42 @@
 #pragma once
 
 #include "weft/interop/onnx/op_costs.hpp"
-#include "weft/interop/onnx/proto.hpp"
+#include "weft/interop/onnx/wire.hpp"
 #include "weft/io/text.hpp"
 #include "weft/workload/nn/network.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <ostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft::onnx {
 
 namespace detail {
 
-/// Makes the model of a network.
+using io::protobuf::message;
+
+/// Encodes the model of a network.
 class network_writer {
 public:
   network_writer(const nn::network& net, const nn::built_workload& built)
-      : net_{net}, w_{built.graph}, origin_{built.origin} {
-    m_.set_ir_version(7);
-    m_.set_producer_name("weft");
-    auto& standard = *m_.add_opset_import();
-    standard.set_domain("");
-    standard.set_version(13);
-    auto& own = *m_.add_opset_import();
-    own.set_domain("ai.weft");
-    own.set_version(1);
-    m_.mutable_graph()->set_name("network");
-    for (const op_id v : ids(w_.num_ops())) {
-      add_node(v);
-      add_types(v);
-    }
-  }
+      : net_{net}, w_{built.graph}, origin_{built.origin} {}
 
-  const ::onnx::ModelProto& result() const { return m_; }
+  std::string model() {
+    std::string graph;
+    std::string types;
+    std::string outputs;
+    for (const op_id v : ids(w_.num_ops())) {
+      wire::put(graph, 1, node_of(v));
+      add_types(v, outputs, types);
+    }
+    return message(1, 7, 2, "weft", 7, graph + message(2, "network") + outputs + types, 8, message(1, "", 2, 13), 8,
+                   message(1, "ai.weft", 2, 1));
+  }
 
 private:
   const nn::network::node& node(op_id v) const { return net_[origin_[v]]; }
@@ -60,9 +61,8 @@ private:
     const auto is_float = [](const nn::tensor_type& t) { return t.element_bytes == 4; };
     if (w_.group(v) != none || !w_.kinds(v).is_all() || w_.resident_bytes(v) != 0 || o.inputs.empty() ||
         o.outputs.size() != 1 || has_control_output(v) ||
-        std::any_of(w_.inputs(v).begin(), w_.inputs(v).end(), [this](tensor_id t) { return is_control(t); }) ||
-        !is_float(o.outputs[0]) ||
-        !std::all_of(o.inputs.begin(), o.inputs.end(), [&](const auto& t) { return is_float(t.type()); })) {
+        std::ranges::any_of(w_.inputs(v), [this](tensor_id t) { return is_control(t); }) || !is_float(o.outputs[0]) ||
+        !std::ranges::all_of(o.inputs, is_float, &nn::tensor::type)) {
       return false;
     }
     const auto& dims = o.outputs[0].dims;
@@ -78,8 +78,8 @@ private:
       }
     } else {
       const bool binary = o.type == "Add" || o.type == "Sub" || o.type == "Mul";
-      if (std::find(std::begin(elementwise), std::end(elementwise), o.type) == std::end(elementwise) ||
-          o.inputs.size() != (binary ? 2u : 1u) || !(binary ? is_broadcast(a, o.inputs[1].dims(), dims) : a == dims)) {
+      if (std::ranges::find(elementwise, o.type) == std::end(elementwise) || o.inputs.size() != (binary ? 2u : 1u) ||
+          !(binary ? is_broadcast(a, o.inputs[1].dims(), dims) : a == dims)) {
         return false;
       }
     }
@@ -105,81 +105,61 @@ private:
     return true;
   }
 
-  void add_node(op_id v) {
+  std::string node_of(op_id v) const {
     const auto& o = node(v).op;
-    auto& n = *m_.mutable_graph()->add_node();
-    n.set_name(o.name);
-    n.set_op_type(o.type);
-    for (const auto& t : o.inputs) {
-      n.add_input(tensor_name(net_[t.op()].op.name, t.output()));
-    }
+    const auto input_of = [this](const nn::tensor& t) { return tensor_name(net_[t.op()].op.name, t.output()); };
+    auto n = io::protobuf::repeated(1, o.inputs, input_of);
     for (const tensor_id t : w_.inputs(v)) {
       if (is_control(t)) {
-        n.add_input("^" + node(w_.producer(t)).op.name);
+        wire::put(n, 1, "^" + node(w_.producer(t)).op.name);
       }
     }
     for (std::uint32_t i = 0; i < o.outputs.size(); ++i) {
-      n.add_output(tensor_name(o.name, i));
+      wire::put(n, 2, tensor_name(o.name, i));
     }
     if (has_control_output(v)) {
-      n.add_output("^" + o.name);
+      wire::put(n, 2, "^" + o.name);
     }
-    if (n.input_size() == 0 && n.output_size() == 0) {
-      n.add_output(""); // none, but a node must have something
+    if (n.empty()) {
+      wire::put(n, 2, ""); // none, but a node must have something
     }
+    n += message(3, o.name, 4, o.type);
     if (is_standard(v)) {
-      return;
+      return n;
     }
-    n.set_domain("ai.weft");
-    add_text(n, "weft_work", io::number_text(w_.work(v)));
+    const auto add_text = [&n](const char* name, const std::string& text) {
+      wire::put(n, 5, message(1, name, 4, text, 20, 3));
+    };
+    const auto add_number = [&n](const char* name, std::uint64_t i) { wire::put(n, 5, message(1, name, 3, i, 20, 2)); };
+    add_text("weft_work", io::number_text(w_.work(v)));
     if (w_.resident_bytes(v) != 0) {
-      add_number(n, "weft_resident_bytes", static_cast<std::int64_t>(w_.resident_bytes(v)));
+      add_number("weft_resident_bytes", w_.resident_bytes(v));
     }
     if (!w_.kinds(v).is_all()) {
-      add_text(n, "weft_kinds", to_string(w_.kinds(v)));
+      add_text("weft_kinds", to_string(w_.kinds(v)));
     }
     if (w_.group(v) != none) {
-      add_number(n, "weft_group", w_.group(v));
+      add_number("weft_group", w_.group(v));
     }
-  }
-
-  static void add_text(::onnx::NodeProto& n, const char* name, std::string text) {
-    auto& a = *n.add_attribute();
-    a.set_name(name);
-    a.set_type(::onnx::AttributeProto::STRING);
-    a.set_s(std::move(text));
-  }
-  static void add_number(::onnx::NodeProto& n, const char* name, std::int64_t number) {
-    auto& a = *n.add_attribute();
-    a.set_name(name);
-    a.set_type(::onnx::AttributeProto::INT);
-    a.set_i(number);
+    wire::put(n, 7, "ai.weft");
+    return n;
   }
 
   /// The shapes of an op's outputs; those of ops that nothing reads are the outputs of the model.
-  void add_types(op_id v) {
-    const auto& o = node(v).op;
-    const auto outputs = w_.outputs(v);
-    const bool last =
-      std::all_of(outputs.begin(), outputs.end(), [this](tensor_id t) { return w_.consumers(t).empty(); });
+  void add_types(op_id v, std::string& outputs, std::string& others) const {
+    const auto made = w_.outputs(v);
+    const bool last = std::ranges::all_of(made, [this](tensor_id t) { return w_.consumers(t).empty(); });
     const auto add = [&](const std::string& name, const nn::tensor_type& t) {
-      auto& x = last ? *m_.mutable_graph()->add_output() : *m_.mutable_graph()->add_value_info();
-      x.set_name(name);
-      auto& type = *x.mutable_type()->mutable_tensor_type();
-      auto& shape = *type.mutable_shape();
-      for (const auto d : t.dims) {
-        shape.add_dim()->set_dim_value(static_cast<std::int64_t>(d));
+      constexpr int types[] = {0, 9, 10, 0, 1, 0, 0, 0, 7}; // by bytes: bool, float16, float, int64
+      const bool known = t.element_bytes < std::size(types) && types[t.element_bytes] != 0;
+      auto shape = io::protobuf::repeated(1, t.dims, [](std::uint64_t d) { return message(1, d); });
+      if (!known) { // no number has that size: bytes
+        wire::put(shape, 1, message(1, t.element_bytes));
       }
-      switch (t.element_bytes) {
-      case 1: type.set_elem_type(::onnx::TensorProto::BOOL); break;
-      case 2: type.set_elem_type(::onnx::TensorProto::FLOAT16); break;
-      case 4: type.set_elem_type(::onnx::TensorProto::FLOAT); break;
-      case 8: type.set_elem_type(::onnx::TensorProto::INT64); break;
-      default: // no number has that size
-        type.set_elem_type(::onnx::TensorProto::UINT8);
-        shape.add_dim()->set_dim_value(t.element_bytes);
-      }
+      const auto type = message(1, known ? types[t.element_bytes] : 2, 2, shape);
+      wire::put(last ? outputs : others, last ? 12 : 13, message(1, name, 2, message(1, type)));
     };
+    const auto& o = node(v).op;
     for (std::uint32_t i = 0; i < o.outputs.size(); ++i) {
       add(tensor_name(o.name, i), o.outputs[i]);
     }
@@ -191,7 +171,6 @@ private:
   const nn::network& net_;
   const workload& w_;
   const std::vector<op_id>& origin_;
-  ::onnx::ModelProto m_;
 };
 
 } // namespace detail
@@ -206,7 +185,7 @@ private:
 /// its shape. The model has no weights and is for tools that look at graphs, not for runtimes.
 /// Complexity: O(n + m).
 inline void write_network(std::ostream& out, const nn::network& net, const nn::built_workload& built) {
-  detail::network_writer{net, built}.result().SerializeToOstream(&out);
+  out << detail::network_writer{net, built}.model();
 }
 
 /// The same for what `roots` depend on.

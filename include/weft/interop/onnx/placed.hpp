@@ -6,10 +6,12 @@
 #include "weft/io/text.hpp"
 #include "weft/plan/plan.hpp"
 
+#include <cstddef>
 #include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -19,107 +21,59 @@ namespace detail {
 
 /// An entry of `metadata_props`.
 inline std::string property(std::string_view key, std::string_view text) {
-  std::string entry;
-  wire::append_field(entry, 1, key);
-  wire::append_field(entry, 2, text);
-  return entry;
+  return io::protobuf::message(1, key, 2, text);
+}
+inline bool has_key(std::string_view property, std::string_view key) { return wire::text_in(property, 1) == key; }
+/// True if a field of a model is what `write_placed` adds to it.
+inline bool is_placement(const wire::field& f) {
+  return f.number == 14 && (has_key(f.bytes, "weft.devices") || has_key(f.bytes, "weft.placement"));
 }
 
-inline bool has_key(std::string_view property, std::string_view key) {
-  wire::reader fields{property};
-  while (const auto f = fields.next()) {
-    if (f->number == 1 && f->content == key) {
-      return true;
+/// The model with what a placement says.
+inline std::string placed_model(std::string_view bytes, const placement& p, std::span<const std::string> devices,
+                                const std::string& file) {
+  std::size_t next = 0; // number of the next node
+  const auto node = [&](std::string_view body) {
+    const device_id d = next < p.size() ? p[next] : none;
+    if (d != none && d >= devices.size()) {
+      throw value_error("placement of node " + std::to_string(next), "there is no device " + std::to_string(d) +
+                                                                       ", only " + std::to_string(devices.size()) +
+                                                                       " names");
     }
-  }
-  return false;
-}
-
-/// Copies models field by field and adds what a placement says.
-class placement_writer {
-public:
-  placement_writer(const placement& p, std::span<const std::string> devices, const std::string& file)
-      : p_{p}, devices_{devices}, file_{file} {}
-
-  std::string model(std::string_view bytes) {
-    std::string out;
-    wire::reader fields{bytes};
-    while (const auto f = fields.next()) {
-      if (f->number == 7 && f->complete) {
-        wire::append_field(out, 7, graph(f->content));
-      } else if (f->number != 14 || !(has_key(f->content, "weft.devices") || has_key(f->content, "weft.placement"))) {
-        out += f->whole;
-      }
-    }
-    check(fields);
-    if (next_ != p_.size()) {
-      throw value_error("placement", "has " + std::to_string(p_.size()) + " ops, but " + file_ + " has " +
-                                       std::to_string(next_) + " nodes");
-    }
-    nlohmann::json names = nlohmann::json::array();
-    for (const auto& name : devices_) {
-      names.push_back(name);
-    }
-    nlohmann::json places = nlohmann::json::array();
-    for (const device_id d : p_) {
-      places.push_back(d == none ? nlohmann::json() : nlohmann::json(d));
-    }
-    const auto text = [](const nlohmann::json& j) {
-      return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    };
-    wire::append_field(out, 14, property("weft.devices", text(names)));
-    wire::append_field(out, 14, property("weft.placement", text(places)));
-    return out;
-  }
-
-private:
-  void check(const wire::reader& fields) const {
-    if (!fields.ok()) {
-      throw parse_error(file_, 0, "the model is damaged or truncated: its bytes are no complete ModelProto");
-    }
-  }
-
-  std::string graph(std::string_view bytes) {
-    std::string out;
-    wire::reader fields{bytes};
-    while (const auto f = fields.next()) {
-      if (f->number == 1 && f->kind == wire::kind::bytes) {
-        wire::append_field(out, 1, node(f->content));
-      } else {
-        out += f->whole;
-      }
-    }
-    check(fields);
-    return out;
-  }
-
-  std::string node(std::string_view bytes) {
-    const device_id d = next_ < p_.size() ? p_[next_] : none;
-    if (d != none && d >= devices_.size()) {
-      throw value_error("placement of node " + std::to_string(next_), "there is no device " + std::to_string(d) +
-                                                                        ", only " + std::to_string(devices_.size()) +
-                                                                        " names");
-    }
-    ++next_;
-    std::string out;
-    wire::reader fields{bytes};
-    while (const auto f = fields.next()) {
-      if (f->number != 9 || !has_key(f->content, "weft.device")) {
-        out += f->whole;
-      }
-    }
-    check(fields);
+    ++next;
+    auto out = io::protobuf::rewritten(body, [](std::string&, const wire::field& f) {
+      return f.number == 9 && has_key(f.bytes, "weft.device");
+    });
     if (d != none) {
-      wire::append_field(out, 9, property("weft.device", devices_[d]));
+      wire::put(out, 9, property("weft.device", devices[d]));
     }
     return out;
+  };
+  auto out = io::protobuf::rewritten(bytes, [&](std::string& model, const wire::field& f) {
+    if (f.number == 7) {
+      wire::put(model, 7, io::protobuf::rewritten(f.bytes, [&](std::string& graph, const wire::field& part) {
+        const bool is_node = part.number == 1 && part.kind == wire::kind::bytes;
+        if (is_node) {
+          wire::put(graph, 1, node(part.bytes));
+        }
+        return is_node;
+      }));
+    }
+    return f.number == 7 || is_placement(f);
+  });
+  if (next != p.size()) {
+    throw value_error("placement", "has " + std::to_string(p.size()) + " ops, but " + file + " has " +
+                                     std::to_string(next) + " nodes");
   }
-
-  const placement& p_;
-  std::span<const std::string> devices_;
-  const std::string& file_;
-  std::size_t next_ = 0; // number of the next node
-};
+  auto places = nlohmann::json::array();
+  for (const device_id d : p) {
+    places.push_back(d == none ? nlohmann::json() : nlohmann::json(d));
+  }
+  for (const auto& [key, list] : {std::pair{"weft.devices", nlohmann::json(devices)}, {"weft.placement", places}}) {
+    wire::put(out, 14, property(key, list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  }
+  return out;
+}
 
 } // namespace detail
 
@@ -137,8 +91,13 @@ inline void write_placed(std::ostream& out, std::string_view bytes, const placem
   if (!wire::is_model(bytes)) {
     throw parse_error(file, 0, "not an ONNX model: it does not start like a ModelProto with a graph");
   }
-  const auto written = detail::placement_writer{p, device_names, file}.model(bytes);
-  out.write(written.data(), static_cast<std::streamsize>(written.size()));
+  try {
+    out << detail::placed_model(bytes, p, device_names, file);
+  } catch (const value_error&) {
+    throw;
+  } catch (const error& e) {
+    throw parse_error(file, 0, e.what());
+  }
 }
 
 } // namespace weft::onnx

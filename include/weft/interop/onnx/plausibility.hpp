@@ -5,6 +5,8 @@
 #include "weft/interop/onnx/values.hpp"
 
 #include <algorithm>
+#include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,7 +23,7 @@ public:
 
   bool operator()() const {
     return n_.op_type() != "STFT" && // reads elements of its inputs even if they are not known
-           std::all_of(n_.attribute().begin(), n_.attribute().end(), [](const auto& a) { return in_range(a); }) &&
+           std::ranges::all_of(n_.attribute(), [](const auto& a) { return in_range(a); }) &&
            has_ranks() && has_types() && has_kinds() && in_range() && has_extents() && axis_exists();
   }
 
@@ -35,24 +37,20 @@ private:
     if (is_value || a.name() == "starts" || a.name() == "ends" || a.name() == "seed") { // any number means something
       return true;
     }
-    const bool above_zero = std::find(std::begin(positive), std::end(positive), a.name()) != std::end(positive);
+    const bool above_zero = std::ranges::find(positive, a.name()) != std::end(positive);
     const std::int64_t least = above_zero ? 1 : a.name() == "batch_dims" ? 0 : -large;
     const auto within = [least](std::int64_t x) { return x >= least && x <= large; };
-    return std::all_of(a.ints().begin(), a.ints().end(), within) && (!a.has_i() || within(a.i()));
+    return std::ranges::all_of(a.ints(), within) && (!a.has_i() || within(a.i()));
   }
 
   bool has_ranks() const {
-    return std::none_of(inputs_.begin(), inputs_.end(),
-                        [](const value* v) { return v != nullptr && has_too_many_axes(v->type); });
+    return std::ranges::none_of(inputs_, [](const value* v) { return v != nullptr && has_too_many_axes(v->type); });
   }
 
   bool has_types() const {
-    const auto known = [this](std::size_t i) {
-      return inputs_[i] != nullptr && inputs_[i]->type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET;
-    };
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const bool optional = i > 0 && n_.input(static_cast<int>(i)).empty();
-      if (!optional && !known(i)) {
+      if (!optional && (inputs_[i] == nullptr || inputs_[i]->type.value_case() == ::onnx::TypeProto::VALUE_NOT_SET)) {
         return false;
       }
     }
@@ -65,9 +63,7 @@ private:
     for (std::size_t i = 0; i < inputs_.size() && !formal.empty(); ++i) {
       const auto& types = formal[std::min(i, formal.size() - 1)].GetTypes();
       const auto begin = inputs_[i] == nullptr ? "" : kind_of(inputs_[i]->type);
-      if (!types.empty() && std::none_of(types.begin(), types.end(), [&](const std::string* t) {
-            return t->starts_with(begin);
-          })) {
+      if (!types.empty() && std::ranges::none_of(types, [&](const auto* t) { return t->starts_with(begin); })) {
         return false;
       }
     }
@@ -94,14 +90,13 @@ private:
       const bool is_shape = (n_.op_type() == "ConstantOfShape" && i == 0) ||
                             ((n_.op_type() == "Expand" || n_.op_type() == "Tile") && i == 1);
       const std::int64_t most = is_shape && shape.dim_size() == 1 ? max_axes : std::int64_t{1} << 60;
-      if (std::any_of(shape.dim().begin(), shape.dim().end(),
-                      [most](const auto& d) { return d.dim_value() < 0 || d.dim_value() > most; })) {
+      if (std::ranges::any_of(shape.dim(), [&](const auto& d) { return d.dim_value() < 0 || d.dim_value() > most; })) {
         return false;
       }
     }
     const auto* parts = n_.op_type() == "SplitToSequence" && inputs_.size() > 1 ? inputs_[1] : nullptr;
     const auto sizes = parts == nullptr ? std::nullopt : parts->integers();
-    return !sizes || std::all_of(sizes->begin(), sizes->end(), [](std::int64_t x) { return x > 0; });
+    return !sizes || std::ranges::all_of(*sizes, [](std::int64_t x) { return x > 0; });
   }
 
   /// The rank of an input; nothing if it is absent or not known.
@@ -113,24 +108,22 @@ private:
   }
 
   bool has_extents() const {
-    struct least_rank {
-      std::string_view type;
-      std::size_t input;
-      int rank;
+    const auto is_one_of = [this](std::initializer_list<std::string_view> types) {
+      return std::ranges::find(types, n_.op_type()) != types.end();
     };
-    static constexpr least_rank needed[] = {
-      {"Conv", 0, 2},      {"ConvInteger", 0, 2}, {"QLinearConv", 0, 2}, {"ConvTranspose", 0, 2},
-      {"MaxUnpool", 0, 2}, {"Gemm", 0, 2},        {"Gemm", 1, 2},        {"LSTM", 0, 3},
-      {"LSTM", 1, 3},      {"LSTM", 2, 3},        {"GRU", 0, 3},         {"GRU", 1, 3},
-      {"GRU", 2, 3},       {"RNN", 0, 3},         {"RNN", 1, 3},         {"RNN", 2, 3}};
-    const bool filters = n_.op_type() == "Conv" || n_.op_type() == "ConvInteger" || n_.op_type() == "QLinearConv" ||
-                         n_.op_type() == "ConvTranspose" || n_.op_type() == "MaxUnpool";
+    const bool unpools = is_one_of({"MaxUnpool"});
+    const bool filters = unpools || is_one_of({"Conv", "ConvInteger", "QLinearConv", "ConvTranspose"});
+    const bool multiplies = is_one_of({"Gemm"});
+    const std::size_t ranked = is_one_of({"LSTM", "GRU", "RNN"}) ? 3 : multiplies ? 2 : filters ? 1 : 0; // inputs
+    const int least = filters || multiplies ? 2 : 3;
+    for (std::size_t i = 0; i < ranked; ++i) {
+      if (rank(i).value_or(least) < least) {
+        return false;
+      }
+    }
     const auto x = rank(0);
     const auto filter = rank(n_.op_type() == "QLinearConv" ? 3 : 1);
-    return (!filters || !x || !filter || *x == *filter) && (n_.op_type() != "MaxUnpool" || filter) &&
-           std::all_of(std::begin(needed), std::end(needed), [this](const least_rank& l) {
-             return l.type != n_.op_type() || rank(l.input).value_or(l.rank) >= l.rank;
-           });
+    return (!filters || !x || !filter || *x == *filter) && (!unpools || filter);
   }
 
   bool axis_exists() const {

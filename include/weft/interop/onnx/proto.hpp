@@ -5,6 +5,7 @@
 #include "weft/interop/onnx/wire.hpp"
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,41 +37,26 @@ namespace weft::onnx::detail {
 inline bool is_floating(std::int32_t type) {
   return type == 1 || type == 10 || type == 11 || type == 16 || (type >= 17 && type <= 20);
 }
-/// How many bits an element takes; nothing for texts and for types that the format does not define.
+/// The number of bits of an element; nothing for texts and for types that the format does not define.
 inline std::optional<std::uint32_t> element_bits(std::int32_t type) {
-  switch (type) {
-  case 2:  // uint8
-  case 3:  // int8
-  case 9:  // bool
-  case 17: // float8e4m3fn
-  case 18: // float8e4m3fnuz
-  case 19: // float8e5m2
-  case 20: // float8e5m2fnuz
-  case 24: // float8e8m0
-    return 8;
-  case 4:  // uint16
-  case 5:  // int16
-  case 10: // float16
-  case 16: // bfloat16
-    return 16;
-  case 1:  // float
-  case 6:  // int32
-  case 12: // uint32
-    return 32;
-  case 7:  // int64
-  case 11: // double
-  case 13: // uint64
-  case 14: // complex64
-    return 64;
-  case 15: return 128; // complex128
-  case 21:             // uint4
-  case 22:             // int4
-  case 23:             // float4e2m1
-    return 4;
-  case 25: // uint2
-  case 26: // int2
-    return 2;
-  default: return std::nullopt;
+  // float; u, s 8; u, s 16; s 32, 64; text; bool; half, double; u 32, 64; complex 2×; bfloat; float8 4×; u, s, float 4;
+  // float8; u, s 2
+  constexpr std::uint8_t bits[] = {0,  32, 8,  8,  16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
+                                   64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
+  const bool known = type > 0 && type < static_cast<std::int32_t>(std::size(bits)) && bits[type] != 0;
+  return known ? std::optional<std::uint32_t>{bits[type]} : std::nullopt;
+}
+
+/// Calls `visit(graph)` with each graph among a node's attributes.
+template <class Visit>
+void for_each_body(const ::onnx::NodeProto& n, const Visit& visit) {
+  for (const auto& a : n.attribute()) {
+    if (a.has_g()) {
+      visit(a.g());
+    }
+    for (const auto& body : a.graphs()) {
+      visit(body);
+    }
   }
 }
 
@@ -94,10 +80,10 @@ std::string unknown_fields_of(const Message& m) {
 template <class Message, class Found>
 void for_each_unknown_field(const Message& m, std::uint64_t number, const Found& found) {
   const auto bytes = unknown_fields_of(m);
-  wire::reader fields{bytes};
-  while (const auto f = fields.next()) {
-    if (f->number == number && f->kind == wire::kind::bytes) {
-      found(f->content);
+  bool damaged = false;
+  for (const auto& f : wire::fields{bytes, damaged}) {
+    if (f.number == number && f.kind == wire::kind::bytes) {
+      found(f.bytes);
     }
   }
 }
@@ -129,26 +115,22 @@ std::vector<Inner> later_messages(const Message& m, std::uint64_t number) {
   return all;
 }
 /// The attributes of a function that have defaults; ONNX has them since version 1.13.
-inline std::vector<::onnx::AttributeProto> default_attributes_of(const ::onnx::FunctionProto& f) {
-  const auto known = [](const auto& x) -> std::vector<::onnx::AttributeProto> {
-    if constexpr (requires { x.attribute_proto(); }) {
-      return {x.attribute_proto().begin(), x.attribute_proto().end()};
-    } else {
-      return later_messages<::onnx::AttributeProto>(x, 11);
-    }
-  };
-  return known(f);
+template <class Function = ::onnx::FunctionProto>
+std::vector<::onnx::AttributeProto> default_attributes_of(const Function& f) {
+  if constexpr (requires { f.attribute_proto(); }) {
+    return {f.attribute_proto().begin(), f.attribute_proto().end()};
+  } else {
+    return later_messages<::onnx::AttributeProto>(f, 11);
+  }
 }
 /// The types of tensors that a function declares; ONNX has them since version 1.16.
-inline std::vector<::onnx::ValueInfoProto> value_info_of(const ::onnx::FunctionProto& f) {
-  const auto known = [](const auto& x) -> std::vector<::onnx::ValueInfoProto> {
-    if constexpr (requires { x.value_info(); }) {
-      return {x.value_info().begin(), x.value_info().end()};
-    } else {
-      return later_messages<::onnx::ValueInfoProto>(x, 12);
-    }
-  };
-  return known(f);
+template <class Function = ::onnx::FunctionProto>
+std::vector<::onnx::ValueInfoProto> value_info_of(const Function& f) {
+  if constexpr (requires { f.value_info(); }) {
+    return {f.value_info().begin(), f.value_info().end()};
+  } else {
+    return later_messages<::onnx::ValueInfoProto>(f, 12);
+  }
 }
 
 } // namespace weft::onnx::detail

@@ -54,45 +54,26 @@ namespace detail {
 
 /// A message again, with `prefix` before each relative path to external data in it. Finds out whether there is any;
 /// with an empty prefix that is all, and nothing is copied. What is nested deeper than 100 messages no decoder takes.
-inline std::string with_moved_data(std::string_view bytes, wire::detail::message m, std::string_view prefix,
+inline std::string with_moved_data(std::string_view bytes, wire::message m, std::string_view prefix,
                                    bool& has_external_data, unsigned depth = 0) {
-  using wire::detail::message;
   std::string out;
-  wire::reader fields{bytes};
-  while (const auto f = fields.next()) {
-    const auto inner = f->kind == wire::kind::bytes && depth < 100
-                         ? wire::detail::held_in(m, f->number).value_or(message::leaf)
-                         : message::leaf;
-    if (m == message::tensor && f->number == 13 && has_key(f->content, "location")) {
-      has_external_data = true;
-      std::string path;
-      wire::reader entry{f->content};
-      while (const auto part = entry.next()) {
-        path = part->number == 2 ? std::string{part->content} : path;
-      }
-      if (!prefix.empty()) {
-        wire::append_field(out, 13, property("location", (path.starts_with('/') ? "" : std::string{prefix}) + path));
-      }
-    } else if (inner != message::leaf) {
-      const auto moved = with_moved_data(f->content, inner, prefix, has_external_data, depth + 1);
-      if (!prefix.empty()) {
-        wire::append_field(out, f->number, moved);
-      }
+  bool damaged = false;
+  for (const auto& f : wire::fields{bytes, damaged}) {
+    const auto inner = f.kind == wire::kind::bytes && depth < 100 ? wire::held_in(m, f.number) : wire::message::none;
+    const bool location = m == wire::message::tensor && f.number == 13 && has_key(f.bytes, "location");
+    has_external_data = has_external_data || location;
+    const auto path = location ? wire::text_in(f.bytes, 2) : std::string_view{};
+    const auto changed =
+      location ? property("location", (path.starts_with('/') ? "" : std::string{prefix}).append(path))
+      : inner > wire::message::leaf ? with_moved_data(f.bytes, inner, prefix, has_external_data, depth + 1)
+                                    : std::string{};
+    if (!prefix.empty() && (location || inner > wire::message::leaf)) {
+      wire::put(out, f.number, changed);
     } else if (!prefix.empty()) {
-      out += f->whole;
+      out += f.whole;
     }
   }
   return out;
-}
-
-/// The text in a field of a message; the last one counts, as for decoders.
-inline std::string_view text_in(std::string_view message, std::uint64_t number) {
-  std::string_view text;
-  wire::reader fields{message};
-  while (const auto f = fields.next()) {
-    text = f->number == number && f->kind == wire::kind::bytes ? f->content : text;
-  }
-  return text;
 }
 
 } // namespace detail
@@ -101,7 +82,7 @@ inline std::string_view text_in(std::string_view message, std::uint64_t number) 
 /// in the model none.
 inline bool has_external_data(std::string_view bytes) {
   bool any = false;
-  (void)detail::with_moved_data(bytes, wire::detail::message::model, {}, any);
+  (void)detail::with_moved_data(bytes, wire::message::model, {}, any);
   return any;
 }
 
@@ -158,28 +139,30 @@ public:
   /// way from where the piece will be to the folder of the whole model. Preconditions: there is stage k; `devices` has
   /// the name of its device. Complexity: O(size of the model).
   std::string piece(std::uint32_t k, std::span<const std::string> devices, std::string_view prefix = {}) const {
-    using wire::detail::message;
+    using wire::message;
     const auto& stage = stages_[k];
     bool any = false;
-    const auto append = [&](std::string& out, const wire::field& f, message m) {
-      if (prefix.empty()) {
+    const auto append = [&](std::string& out, const wire::field& f, message m = message::none) {
+      if (prefix.empty() || m == message::none) {
         out += f.whole;
       } else {
-        wire::append_field(out, f.number, detail::with_moved_data(f.content, m, prefix, any));
+        wire::put(out, f.number, detail::with_moved_data(f.bytes, m, prefix, any));
       }
+    };
+    const auto append_all = [&](std::string& out, const std::vector<wire::field>& list) {
+      std::ranges::for_each(list, [&](const wire::field& f) { append(out, f); });
     };
     std::string graph;
     std::unordered_set<std::string_view> names;    // of all tensors of the stage
     std::unordered_set<std::string_view> declared; // those with a type of their own
     std::vector<op_id> nodes(stage.ops);
     nodes.insert(nodes.end(), stage.copies.begin(), stage.copies.end());
-    std::sort(nodes.begin(), nodes.end());
+    std::ranges::sort(nodes);
     for (const op_id v : nodes) {
       append(graph, nodes_[v], message::node);
-      wire::reader fields{nodes_[v].content};
-      while (const auto f = fields.next()) {
-        if (f->number == 2) {
-          names.insert(f->content);
+      for (const auto& f : wire::fields{nodes_[v].bytes, any}) {
+        if (f.number == 2) {
+          names.insert(f.bytes);
         }
       }
     }
@@ -188,15 +171,13 @@ public:
       names.insert(name_of_initializer(i));
     }
     for (const std::uint32_t t : stage.inputs) {
-      wire::append_field(graph, 11, declarations_[t]);
+      wire::put(graph, 11, declarations_[t]);
       names.insert(tensors_[t].name);
       declared.insert(tensors_[t].name);
     }
-    for (const auto& f : rest_) {
-      graph += f.whole;
-    }
+    append_all(graph, rest_);
     for (const std::uint32_t t : stage.outputs) {
-      wire::append_field(graph, 12, declarations_[t]);
+      wire::put(graph, 12, declarations_[t]);
       declared.insert(tensors_[t].name);
     }
     std::vector<wire::field> about; // types of what has none yet, and how tensors are quantised
@@ -208,20 +189,16 @@ public:
         }
       });
     }
-    std::sort(about.begin(), about.end(), [](const auto& x, const auto& y) { return x.whole.data() < y.whole.data(); });
-    for (const auto& f : about) {
-      graph += f.whole;
-    }
+    std::ranges::sort(about, {}, [](const wire::field& f) { return f.whole.data(); }); // as in the file
+    append_all(graph, about);
     std::string model;
-    for (const auto& f : of_model_) {
-      model += f.whole;
-    }
-    wire::append_field(model, 7, graph);
+    append_all(model, of_model_);
+    wire::put(model, 7, graph);
     for (const std::uint32_t i : functions_of(nodes)) {
       append(model, functions_[i], message::function);
     }
-    wire::append_field(model, 14, detail::property("weft.stage", std::to_string(k)));
-    wire::append_field(model, 14, detail::property("weft.device", devices[stage.device]));
+    wire::put(model, 14, detail::property("weft.stage", std::to_string(k)));
+    wire::put(model, 14, detail::property("weft.device", devices[stage.device]));
     return model;
   }
 
@@ -231,25 +208,21 @@ private:
   /// The parts of the file, as bytes.
   void read_fields(std::string_view bytes) {
     bool training = false;
-    wire::reader fields{bytes};
-    while (const auto f = fields.next()) {
-      if (f->number == 7) {
-        wire::reader parts{f->content};
-        while (const auto part = parts.next()) {
-          auto& list = part->number == 1 ? nodes_ : part->number == 5 || part->number == 15 ? initializers_ : rest_;
-          if (part->number == 13 || part->number == 14) {
-            about_.emplace(detail::text_in(part->content, 1), *part);
-          } else if (part->number != 11 && part->number != 12) {
-            list.push_back(*part);
+    bool damaged = false;
+    for (const auto& f : wire::fields{bytes, damaged}) {
+      if (f.number == 7) {
+        for (const auto& part : wire::fields{f.bytes, damaged}) {
+          auto& list = part.number == 1 ? nodes_ : part.number == 5 || part.number == 15 ? initializers_ : rest_;
+          if (part.number == 13 || part.number == 14) {
+            about_.emplace(wire::text_in(part.bytes, 1), part);
+          } else if (part.number != 11 && part.number != 12) {
+            list.push_back(part);
           }
         }
-      } else if (f->number == 25) {
-        functions_.push_back(*f);
-      } else if (f->number == 20) {
+      } else if (f.number == 20) {
         training = true;
-      } else if (f->number != 14 || !(detail::has_key(f->content, "weft.devices") ||
-                                      detail::has_key(f->content, "weft.placement"))) {
-        of_model_.push_back(*f);
+      } else if (!detail::is_placement(f)) {
+        (f.number == 25 ? functions_ : of_model_).push_back(f);
       }
     }
     if (training) {
@@ -266,10 +239,8 @@ private:
     if (count == 0) {
       throw value_error("placement", "the model has no nodes to cut");
     }
-    for (const op_id v : ids(count)) {
-      if (p[v] == none) {
-        throw value_error("placement of node " + std::to_string(v), "it is not placed; a model is cut by devices");
-      }
+    if (const auto v = static_cast<std::size_t>(std::ranges::find(p, none) - p.begin()); v < count) {
+      throw value_error("placement of node " + std::to_string(v), "it is not placed; a model is cut by devices");
     }
     if (nodes_.size() != count) {
       throw parse_error(file, 0, "the model is damaged: its bytes are no complete ModelProto");
@@ -291,11 +262,11 @@ private:
     }
     std::vector<std::vector<op_id>> readers(computes.size());
     for (const op_id v : computes) {
-      for (const auto x : graph.inputs(v)) {
-        if (const op_id from = graph.maker(x); from != none && number[from] != none) {
+      for_each_maker(graph, v, [&](op_id from) {
+        if (number[from] != none) {
           readers[number[from]].push_back(number[v]);
         }
-      }
+      });
     }
     stage_of_.assign(n, none);
     for (auto& group : graph::sequential_groups(readers, device)) {
@@ -304,7 +275,7 @@ private:
         stage.ops.push_back(computes[i]);
         stage_of_[computes[i]] = static_cast<std::uint32_t>(stages_.size() - 1);
       }
-      std::sort(stage.ops.begin(), stage.ops.end());
+      std::ranges::sort(stage.ops);
     }
     if (stages_.empty()) { // nothing but parameters
       stages_.push_back({.device = p.front()});
@@ -344,7 +315,7 @@ private:
           }
         });
       }
-      std::sort(stage.copies.begin(), stage.copies.end());
+      std::ranges::sort(stage.copies);
       for (const op_id v : stage.copies) {
         stage_of_[v] = std::min(stage_of_[v], k);
       }
@@ -425,7 +396,7 @@ private:
 
   std::string_view name_of_initializer(std::uint32_t i) const {
     const auto& f = initializers_[i];
-    return detail::text_in(f.number == 5 ? f.content : detail::text_in(f.content, 1), 8);
+    return wire::text_in(f.number == 5 ? f.bytes : wire::text_in(f.bytes, 1), 8);
   }
 
   void add_initializers(graph_reader& graph) {
@@ -459,10 +430,8 @@ private:
       }
     }
     for (const std::uint32_t i : ids(initializers_.size())) {
-      if (stages_of[i].size() > 1) {
-        const auto name = name_of_initializer(i);
-        shared_.push_back(
-          {.name = std::string{name}, .bytes = graph.bytes_of(name), .stages = std::move(stages_of[i])});
+      if (const auto name = name_of_initializer(i); stages_of[i].size() > 1) {
+        shared_.push_back({std::string{name}, graph.bytes_of(name), std::move(stages_of[i])});
       }
     }
   }
@@ -503,16 +472,11 @@ private:
       if (const auto found = called.find({n.domain(), n.op_type()}); found != called.end()) {
         calls.push_back(found->second);
       }
-      for (const auto& a : n.attribute()) {
-        for (const auto& inner : a.g().node()) {
+      detail::for_each_body(n, [&](const ::onnx::GraphProto& body) {
+        for (const auto& inner : body.node()) {
           self(self, inner, calls);
         }
-        for (const auto& body : a.graphs()) {
-          for (const auto& inner : body.node()) {
-            self(self, inner, calls);
-          }
-        }
-      }
+      });
     };
     for (int i = 0; i < m.functions_size(); ++i) {
       for (const auto& n : m.functions(i).node()) {
@@ -543,7 +507,7 @@ private:
     for (std::size_t i = 0; i < all.size(); ++i) {
       add(called_by_functions_[all[i]]);
     }
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     return all;
   }
 

@@ -35,23 +35,26 @@ struct manifest_options {
 inline void write_manifest(std::ostream& out, const split_model& cut, const manifest_options& about) {
   using json = nlohmann::ordered_json;
   const auto& tensors = cut.tensors();
+  const auto listed = [](const auto& list, const auto& text) {
+    json all = json::array();
+    for (const auto& x : list) {
+      if (auto entry = text(x); !entry.is_null()) {
+        all.push_back(std::move(entry));
+      }
+    }
+    return all;
+  };
   const auto maker = [](std::uint32_t stage) { return stage == none ? json(nullptr) : json(stage); };
   json root{{"format", "weft.split"}, {"version", 1}, {"model", {{"name", about.model}}}};
   if (!about.sha256.empty()) {
     root["model"]["sha256"] = about.sha256;
   }
-  json inputs = json::array();
-  for (const auto& t : tensors) {
-    if (t.from == none && !t.has_default) {
-      inputs.push_back({{"name", t.name}, {"bytes", t.bytes}});
-    }
-  }
-  root["inputs"] = std::move(inputs);
-  json outputs = json::array();
-  for (const std::uint32_t t : cut.outputs()) {
-    outputs.push_back({{"name", tensors[t].name}, {"stage", maker(tensors[t].from)}});
-  }
-  root["outputs"] = std::move(outputs);
+  root["inputs"] = listed(tensors, [](const split_tensor& t) {
+    return t.from == none && !t.has_default ? json{{"name", t.name}, {"bytes", t.bytes}} : json(nullptr);
+  });
+  root["outputs"] = listed(cut.outputs(), [&](std::uint32_t t) {
+    return json{{"name", tensors[t].name}, {"stage", maker(tensors[t].from)}};
+  });
   json stages = json::array();
   for (std::size_t k = 0; k < cut.stages().size(); ++k) {
     const auto& s = cut.stages()[k];
@@ -74,29 +77,23 @@ inline void write_manifest(std::ostream& out, const split_model& cut, const mani
       stage["start"] = start;
       stage["finish"] = finish;
     }
-    json reads = json::array();
-    for (const std::uint32_t t : s.inputs) {
-      if (!tensors[t].has_default) {
-        reads.push_back({{"name", tensors[t].name}, {"from", maker(tensors[t].from)}, {"bytes", tensors[t].bytes}});
-      }
-    }
-    stage["inputs"] = std::move(reads);
-    json makes = json::array();
+    stage["inputs"] = listed(s.inputs, [&](std::uint32_t i) {
+      const auto& t = tensors[i];
+      return t.has_default ? json(nullptr) : json{{"name", t.name}, {"from", maker(t.from)}, {"bytes", t.bytes}};
+    });
     std::set<std::uint32_t> fed;
-    for (const std::uint32_t t : s.outputs) {
-      makes.push_back({{"name", tensors[t].name}, {"to", tensors[t].to}, {"bytes", tensors[t].bytes}});
-      fed.insert(tensors[t].to.begin(), tensors[t].to.end());
-    }
-    stage["outputs"] = std::move(makes);
+    stage["outputs"] = listed(s.outputs, [&](std::uint32_t i) {
+      const auto& t = tensors[i];
+      fed.insert(t.to.begin(), t.to.end());
+      return json{{"name", t.name}, {"to", t.to}, {"bytes", t.bytes}};
+    });
     stage["feeds"] = fed;
     stages.push_back(std::move(stage));
   }
   root["stages"] = std::move(stages);
-  json shared = json::array();
-  for (const auto& x : cut.shared()) {
-    shared.push_back({{"name", x.name}, {"bytes", x.bytes}, {"stages", x.stages}});
-  }
-  root["shared_parameters"] = std::move(shared);
+  root["shared_parameters"] = listed(cut.shared(), [](const shared_parameter& x) {
+    return json{{"name", x.name}, {"bytes", x.bytes}, {"stages", x.stages}};
+  });
   root["notes"] = cut.notes();
   out << root.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <ranges>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -165,13 +166,8 @@ private:
 
   /// The number of the name with that extent, or one that no name has.
   std::uint64_t number_of(std::uint64_t extent, const choice& c) const {
-    std::uint64_t low = 0; // extents ascend with the number
-    std::uint64_t high = names_.size();
-    while (low < high) {
-      const auto middle = low + (high - low) / 2;
-      (c.extent(middle) < extent ? low : high) = c.extent(middle) < extent ? middle + 1 : middle;
-    }
-    return low;
+    const auto all = std::views::iota(std::uint64_t{0}, std::uint64_t{names_.size()}); // with ascending extents
+    return static_cast<std::uint64_t>(std::ranges::lower_bound(all, extent, {}, c.extent) - all.begin());
   }
 
   std::unordered_map<std::string_view, const ::onnx::TypeProto*> declared_;

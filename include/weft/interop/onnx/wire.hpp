@@ -1,227 +1,108 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Protocol buffers as bytes: recognises a model, estimates what decoding it would take, and lets a writer change parts
-/// of it while the rest stays as it is, byte by byte.
+/// ONNX models as bytes: recognition, an estimate of what decoding them takes, and fields of messages.
 #pragma once
 
-#include "weft/core/config.hpp"
+#include "weft/io/protobuf.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
+#include <iterator>
 #include <string_view>
+#include <utility>
 
 namespace weft::onnx::wire {
 
-/// The encoding of a field.
-enum class kind : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, group_begin = 3, group_end = 4, fixed32 = 5 };
+using io::protobuf::field;
+using io::protobuf::fields;
+using io::protobuf::kind;
+using io::protobuf::put;
 
-/// One field of a message.
-struct field {
-  std::uint64_t number = 0;
-  wire::kind kind = wire::kind::varint;
-  std::uint64_t value = 0;       ///< of a varint
-  std::string_view content = {}; ///< of a length-delimited field
-  std::string_view whole = {};   ///< the field with its tag
-  bool complete = true;          ///< false if the message ends before its content does
-};
-
-/// Walks over the fields of one message without a look inside them.
-class reader {
-public:
-  explicit reader(std::string_view message) : rest_{message} {}
-
-  /// The next field; nothing at the end, and nothing after what no message can hold (see `ok`).
-  std::optional<field> next() {
-    if (rest_.empty() || !ok_) {
-      return std::nullopt;
-    }
-    const auto start = rest_;
-    field f;
-    const auto tag = varint();
-    f.number = tag.value_or(0) >> 3;
-    f.kind = static_cast<wire::kind>(tag.value_or(0) & 7);
-    if (!tag || f.number == 0 || *tag > 0xffffffffu) {
-      ok_ = false;
-      return std::nullopt;
-    }
-    switch (f.kind) {
-    case kind::varint: {
-      const auto value = varint();
-      ok_ = value.has_value();
-      f.value = value.value_or(0);
-      break;
-    }
-    case kind::fixed64: take(8); break;
-    case kind::fixed32: take(4); break;
-    case kind::bytes: {
-      const auto size = varint();
-      if (!size) {
-        ok_ = false;
-        break;
-      }
-      f.complete = *size <= rest_.size();
-      f.content = rest_.substr(0, *size);
-      rest_.remove_prefix(f.content.size());
-      ok_ = f.complete;
-      break;
-    }
-    default: ok_ = false; // groups are not part of these formats
-    }
-    f.whole = start.substr(0, start.size() - rest_.size());
-    return ok_ || f.kind == kind::bytes ? std::optional{f} : std::nullopt;
+/// The bytes in a field of a message; the last one counts, as for decoders.
+inline std::string_view text_in(std::string_view message, std::uint32_t number) {
+  std::string_view text;
+  bool damaged = false;
+  for (const auto& f : fields{message, damaged}) {
+    text = f.number == number && f.kind == kind::bytes ? f.bytes : text;
   }
-
-  /// Whether everything so far was well-formed.
-  bool ok() const { return ok_; }
-
-private:
-  std::optional<std::uint64_t> varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(rest_.front());
-      rest_.remove_prefix(1);
-      value |= std::uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) {
-        return value;
-      }
-    }
-    return std::nullopt;
-  }
-  void take(std::size_t count) {
-    ok_ = rest_.size() >= count;
-    rest_.remove_prefix(ok_ ? count : rest_.size());
-  }
-
-  std::string_view rest_;
-  bool ok_ = true;
-};
-
-inline void append_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) {
-    out += static_cast<char>((value & 0x7f) | 0x80);
-  }
-  out += static_cast<char>(value);
+  return text;
 }
 
-/// Appends a length-delimited field.
-inline void append_field(std::string& out, std::uint64_t number, std::string_view content) {
-  append_varint(out, number << 3 | static_cast<std::uint64_t>(kind::bytes));
-  append_varint(out, content.size());
-  out += content;
-}
-
-/// Whether bytes start like a ModelProto: with its `ir_version`, then only fields that it has, in their encodings, the
+/// True if bytes start like a ModelProto: with its `ir_version`, then only fields that it has, in their encodings, the
 /// graph among them. What comes after the end of a truncated graph does not matter, so that a truncated model is still
 /// recognised as one. A SavedModel of TensorFlow starts alike but has no graph in field 7.
 /// Complexity: O(number of the outermost fields).
 inline bool is_model(std::string_view bytes) {
-  reader fields{bytes};
-  const auto first = fields.next();
-  if (!first || first->number != 1 || first->kind != kind::varint || first->value == 0 || first->value > 255) {
-    return false;
-  }
+  constexpr std::uint32_t others[] = {2, 3, 4, 6, 7, 8, 14, 20, 25, 26}; // texts and messages
   bool graph = false;
-  while (const auto f = fields.next()) {
-    const bool number = f->number == 1 || f->number == 5;
-    const bool text = f->number == 2 || f->number == 3 || f->number == 4 || f->number == 6;
-    const bool message =
-      f->number == 7 || f->number == 8 || f->number == 14 || f->number == 20 || f->number == 25 || f->number == 26;
-    if (!(number ? f->kind == kind::varint : (text || message) && f->kind == kind::bytes)) {
+  bool first = true;
+  bool damaged = false;
+  for (const auto& f : fields{bytes, damaged}) {
+    const bool number = f.number == 1 || f.number == 5;
+    const bool known = number || std::ranges::find(others, f.number) != std::end(others);
+    if (!known || f.kind != (number ? kind::varint : kind::bytes) ||
+        (std::exchange(first, false) && (f.number != 1 || f.value == 0 || f.value > 255))) {
       return false;
     }
-    graph = graph || f->number == 7;
-    if (!f->complete) {
-      break;
-    }
+    graph = graph || f.number == 7;
   }
   return graph;
 }
 
-namespace detail {
-
 /// The messages of onnx.proto that can hold many others.
 enum class message : std::uint8_t {
-  leaf,
-  model,
-  graph,
-  node,
-  attribute,
-  tensor,
-  sparse,
-  value,
-  type,
-  typed,
-  shape,
-  function,
-  training
+  none, leaf, model, graph, node, attribute, tensor, sparse, value, type, typed, shape, function, training, count
 };
 
-/// What a length-delimited field of a message is: a message (`leaf` if a small one), or nothing if it is text, bytes or
-/// packed numbers.
-inline std::optional<message> held_in(message m, std::uint64_t f) {
+/// The message in a length-delimited field of another one, `leaf` if it is small; `none` for texts, bytes and numbers.
+constexpr message held_in(message m, std::uint32_t number) {
   using enum message;
-  switch (m) {
-  case model:
-    return f == 7              ? std::optional{graph}
-           : f == 20           ? std::optional{training}
-           : f == 25           ? std::optional{function}
-           : f == 8 || f == 14 ? std::optional{leaf}
-                               : std::nullopt;
-  case graph:
-    return f == 1               ? std::optional{node}
-           : f == 5             ? std::optional{tensor}
-           : f == 15            ? std::optional{sparse}
-           : f >= 11 && f <= 13 ? std::optional{value}
-           : f == 14            ? std::optional{leaf}
-                                : std::nullopt;
-  case node: return f == 5 ? std::optional{attribute} : std::nullopt;
-  case attribute:
-    return f == 5 || f == 10    ? std::optional{tensor}
-           : f == 6 || f == 11  ? std::optional{graph}
-           : f == 22 || f == 23 ? std::optional{sparse}
-           : f == 14 || f == 15 ? std::optional{type}
-                                : std::nullopt;
-  case tensor: return f == 3 || f == 13 ? std::optional{leaf} : std::nullopt;
-  case sparse: return f <= 2 ? std::optional{tensor} : std::nullopt;
-  case value: return f == 2 ? std::optional{type} : std::nullopt;
-  case type: return f == 6 ? std::nullopt : std::optional{typed};
-  case typed: return f == 1 ? std::optional{type} : f == 2 ? std::optional{shape} : std::nullopt;
-  case shape: return f == 1 ? std::optional{leaf} : std::nullopt;
-  case function:
-    return f == 7    ? std::optional{node}
-           : f == 9  ? std::optional{leaf}
-           : f == 11 ? std::optional{attribute}
-           : f == 12 ? std::optional{value}
-                     : std::nullopt;
-  case training: return f <= 2 ? std::optional{graph} : f <= 4 ? std::optional{leaf} : std::nullopt;
-  case leaf: break;
-  }
-  return std::nullopt;
+  struct nesting {
+    message in;
+    std::uint32_t first, last; // fields
+    message holds;
+  };
+  constexpr nesting nestings[] = {
+    {model, 7, 7, graph},        {model, 8, 8, leaf},       {model, 14, 14, leaf},       {model, 20, 20, training},
+    {model, 25, 25, function},   {graph, 1, 1, node},       {graph, 5, 5, tensor},       {graph, 11, 13, value},
+    {graph, 14, 14, leaf},       {graph, 15, 15, sparse},   {node, 5, 5, attribute},     {attribute, 5, 5, tensor},
+    {attribute, 6, 6, graph},    {attribute, 10, 10, tensor}, {attribute, 11, 11, graph}, {attribute, 14, 15, type},
+    {attribute, 22, 23, sparse}, {tensor, 3, 3, leaf},      {tensor, 13, 13, leaf},      {sparse, 1, 2, tensor},
+    {value, 2, 2, type},         {type, 1, 5, typed},       {type, 7, 31, typed},        {typed, 1, 1, type},
+    {typed, 2, 2, shape},        {shape, 1, 1, leaf},       {function, 7, 7, node},      {function, 9, 9, leaf},
+    {function, 11, 11, attribute}, {function, 12, 12, value}, {training, 1, 2, graph},   {training, 3, 4, leaf}};
+  constexpr auto table = [&] {
+    std::array<std::array<message, 32>, static_cast<std::size_t>(count)> held{};
+    for (const auto& n : nestings) {
+      std::fill(held[static_cast<std::size_t>(n.in)].begin() + n.first,
+                held[static_cast<std::size_t>(n.in)].begin() + n.last + 1, n.holds);
+    }
+    return held;
+  }();
+  return number < 32 ? table[static_cast<std::size_t>(m)][number] : none;
 }
 
-} // namespace detail
-
-/// About how many bytes of memory it takes to decode a message and to work on it; weights count once. Stops early
+/// The bytes of memory that it takes, about, to decode a message and to work on it; weights count once. Stops early
 /// above `most`, and skips what is nested deeper than 100 messages or is no message, both of which a decoder refuses.
-inline std::uint64_t decoded_bytes(std::string_view bytes, std::uint64_t most,
-                                   detail::message m = detail::message::model, unsigned depth = 0) {
-  using detail::message;
+inline std::uint64_t decoded_bytes(std::string_view bytes, std::uint64_t most, message m = message::model,
+                                   unsigned depth = 0) {
   std::uint64_t total = m == message::node ? 330 : m == message::tensor ? 400 : m == message::leaf ? 100 : 200;
-  reader fields{bytes};
-  while (const auto f = fields.next()) {
+  bool damaged = false;
+  for (const auto& f : fields{bytes, damaged}) {
     if (total > most || depth > 100) {
       break;
     }
-    if (f->kind != kind::bytes) {
+    if (f.kind != kind::bytes) {
       total += 16;
       continue;
     }
-    const auto inner = detail::held_in(m, f->number);
-    const bool output = m == message::node && f->number == 2; // makes a tensor with a shape
-    total +=
-      inner ? decoded_bytes(f->content, most - total, *inner, depth + 1) : f->content.size() + (output ? 400 : 48);
-    if (m == message::tensor && (f->number == 5 || f->number == 7 || f->number == 1 || f->number == 11)) {
-      total += 7 * f->content.size(); // packed varints, a byte each at the least
+    const auto inner = held_in(m, f.number);
+    const bool output = m == message::node && f.number == 2; // makes a tensor with a shape
+    total += inner != message::none ? decoded_bytes(f.bytes, most - total, inner, depth + 1)
+                                    : f.bytes.size() + (output ? 400 : 48);
+    if (m == message::tensor && (f.number == 5 || f.number == 7 || f.number == 1 || f.number == 11)) {
+      total += 7 * f.bytes.size(); // packed varints, a byte each at the least
     }
   }
   return total;

@@ -20,13 +20,12 @@ struct content {
   bool is_text = false;
 };
 
-constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+inline constexpr std::string_view blanks = " \t\r\n";
 
 /// The next name in a text, behind blanks and comments; and what follows it.
 inline std::string_view first_name(std::string_view text, std::string_view& rest) {
   for (;;) {
-    const auto at = text.find_first_not_of(" \t\r\n");
-    text.remove_prefix(at == text.npos ? text.size() : at);
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
     if (!text.starts_with('#')) {
       break;
     }
@@ -34,9 +33,7 @@ inline std::string_view first_name(std::string_view text, std::string_view& rest
   }
   const auto end = std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), text.size());
   rest = text.substr(end);
-  while (!rest.empty() && is_blank(rest.front())) {
-    rest.remove_prefix(1);
-  }
+  rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
   return text.substr(0, end);
 }
 
@@ -59,113 +56,89 @@ inline schema::message_id text_content(std::string_view text) {
     const auto head = inner.substr(0, inner.find_first_of("{}<>"));
     std::string_view behind;
     for (std::size_t at = head.find("op"); at != head.npos; at = head.find("op", at + 1)) {
-      const bool whole = at == 0 || is_blank(head[at - 1]) || head[at - 1] == ',' || head[at - 1] == ';' ||
-                         head[at - 1] == '"' || head[at - 1] == '\'';
-      if (whole && first_name(head.substr(at), behind) == "op" && behind.starts_with(':')) {
+      if ((at == 0 || std::string_view{" \t\r\n,;\"'"}.find(head[at - 1]) != head.npos) &&
+          first_name(head.substr(at), behind) == "op" && behind.starts_with(':')) {
         return graph_def;
       }
     }
     return inner.find("id:") == inner.npos && inner.find("compute_cost") == inner.npos ? graph_def : cost_graph_def;
   }
-  for (const auto& [first, message] : {std::pair{"library", graph_def}, {"versions", graph_def}, {"version", graph_def},
-                                       {"cost", cost_graph_def}, {"dev_stats", step_stats},
-                                       {"step_stats", run_metadata}, {"cost_graph", run_metadata},
-                                       {"partition_graphs", run_metadata}, {"function_graphs", run_metadata},
-                                       {"saved_model_schema_version", saved_model}, {"meta_graphs", saved_model}}) {
-    if (name == first) {
+  for (const auto message : {graph_def, cost_graph_def, step_stats, run_metadata, saved_model}) {
+    if (schema::find(schema::of(message), &schema::field::name, name) != nullptr) {
       return message;
     }
   }
   return none;
 }
 
-/// Whether bytes look like the name of an op or a node: printable, without blanks.
+/// True if bytes look like the name of an op or a node: printable, without blanks.
 inline bool is_printable(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c > 32 && c < 127; });
 }
 
-/// A version, and then a graph, which begins with what is said about it, or with its nodes.
-inline bool is_saved_model(std::string_view bytes) {
-  if (bytes.starts_with('\x08')) {
-    bytes.remove_prefix(1);
-    (void)wire::detail::take_varint(bytes);
-  }
-  if (!bytes.starts_with('\x12')) {
-    return false;
-  }
-  bytes.remove_prefix(1);
-  (void)wire::detail::take_varint(bytes);
-  if (!bytes.starts_with('\x0a') && !bytes.starts_with('\x12')) {
-    return false;
-  }
-  bytes.remove_prefix(1);
-  const auto length = wire::detail::take_varint(bytes);
-  const auto info = bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(length, bytes.size())));
-  const auto tag = info.empty() ? 0 : static_cast<unsigned char>(info.front());
-  return info.empty() || (tag < 0x80 && tag >> 3 >= 1 && tag >> 3 <= 8 && ((tag & 7) == 2 || (tag & 7) == 0));
+/// The first field of a message, also if it is cut off; of number 0 if there is none.
+inline wire::field first_field(std::string_view bytes) {
+  bool damaged = false;
+  const wire::fields all{bytes, damaged};
+  const auto first = all.begin();
+  return first == all.end() ? wire::field{} : *first;
 }
 
-/// What the first field of a binary message says, which may have been cut off behind.
+/// A version, and then a graph, which begins with what is said about it, or with its nodes.
+inline bool is_saved_model(std::string_view bytes) {
+  const auto version = first_field(bytes);
+  const auto graph = first_field(bytes.substr(version.whole.size()));
+  const auto info = first_field(graph.bytes);
+  const auto inner = first_field(info.bytes);
+  return version.number == 1 && version.kind == wire::kind::varint && graph.number == 2 &&
+         (info.number == 1 || info.number == 2) && info.kind == wire::kind::bytes &&
+         (info.bytes.empty() || (inner.number >= 1 && inner.number <= 8 &&
+                                 (inner.kind == wire::kind::bytes || inner.kind == wire::kind::varint)));
+}
+
+/// The message that a binary file has, by its first field, which may have been cut off behind.
 inline schema::message_id binary_content(std::string_view bytes) {
   using enum schema::message_id;
-  try {
-    if (bytes.starts_with('\x08') && is_saved_model(bytes)) {
-      return saved_model;
-    }
-    auto rest = bytes;
-    std::string_view first;
-    const auto tag = wire::detail::take_varint(rest);
-    const auto size = tag == 0x0a ? wire::detail::take_varint(rest) : 0;
-    first = rest.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(size, rest.size())));
-    if (tag != 0x0a) { // no nodes: only versions and a library, and nothing else
-      std::size_t fields = 0;
-      for (const auto& f : wire::fields{bytes}) {
-        if (f.number < 2 || f.number > 4 || (f.kind == wire::kind::bytes) == (f.number == 3)) {
+  bool damaged = false;
+  const auto first = first_field(bytes);
+  if (is_saved_model(bytes)) {
+    return saved_model;
+  }
+  if (first.number != 1 || first.kind != wire::kind::bytes) { // no nodes: only versions and a library
+    for (const auto& f : wire::fields{bytes, damaged}) {
+      if (f.number < 2 || f.number > 4 || (f.kind == wire::kind::bytes) == (f.number == 3)) {
+        return none;
+      }
+      for (const auto& inner : wire::fields{f.bytes, damaged}) {
+        if (inner.number > 3) {
           return none;
         }
-        for (const auto& inner : wire::fields{f.number == 3 ? std::string_view{} : f.bytes}) {
-          if (inner.number > 3) {
-            return none;
-          }
-        }
-        ++fields;
       }
-      return fields > 0 ? graph_def : none;
     }
-    bool named = false;
-    bool op = false;
-    int seen = 0;
-    while (!first.empty() && seen++ < 8) {
-      auto head = first;
-      const auto number = wire::detail::take_varint(head);
-      if ((number & 7) == 2) {
-        const auto length = wire::detail::take_varint(head);
-        const auto text = head.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(length, head.size())));
-        if (number == 0x0a && seen == 1) {
-          if (is_printable(text)) {
-            named = true;
-          } else { // dev_stats {device} within step_stats
-            const auto device = text.size() > 2 && text[0] == 0x0a ? text.substr(2) : std::string_view{};
-            return device.starts_with('/') ? run_metadata : none;
-          }
-          if (text.starts_with('/') && text.find(':') != text.npos) {
-            return step_stats; // a node's name has no colon
-          }
-        } else if (number == 0x12) {
-          op = is_printable(text) && text.find_first_of("/:") == text.npos;
-        }
-      } else if (named && (number >> 3) >= 3) {
-        return cost_graph_def; // a NodeDef has no numbers
-      }
-      if (op && named) {
-        return graph_def;
-      }
-      (void)wire::detail::take_field(first);
-    }
-    return named && seen > 1 ? cost_graph_def : none;
-  } catch (const error&) {
-    return none;
+    return !damaged && !bytes.empty() ? graph_def : none;
   }
+  bool named = false;
+  int seen = 0;
+  for (const auto& f : wire::fields{first.bytes, damaged}) {
+    if (f.kind == wire::kind::bytes && f.number == 1 && seen == 0) {
+      named = is_printable(f.bytes);
+      if (!named) { // dev_stats {device} within step_stats
+        return first_field(f.bytes).bytes.starts_with('/') ? run_metadata : none;
+      }
+      if (f.bytes.starts_with('/') && f.bytes.find(':') != f.bytes.npos) {
+        return step_stats; // a node's name has no colon
+      }
+    } else if (f.kind == wire::kind::bytes && f.number == 2 && named && is_printable(f.bytes) &&
+               f.bytes.find_first_of("/:") == f.bytes.npos) {
+      return graph_def;
+    } else if (f.kind != wire::kind::bytes && named && f.number >= 3) {
+      return cost_graph_def; // a NodeDef has no numbers
+    }
+    if (++seen == 8) {
+      break;
+    }
+  }
+  return !damaged && named && seen > 1 ? cost_graph_def : none;
 }
 
 inline content content_of(std::string_view bytes) {
@@ -184,15 +157,9 @@ inline std::string one_line(std::string text) {
 /// What a field holds that nodes are in: a graph, a library, a function, nodes; `none` for any other field.
 constexpr schema::message_id holds_nodes(schema::message_id id, std::uint32_t number) {
   using enum schema::message_id;
-  if ((id == saved_model && number == 2) || (id == meta_graph && number == 2) || (id == graph_def && number <= 2) ||
-      (id == library && number == 1) || (id == function_def && number == 3)) {
-    for (const auto& f : schema::of(id).fields) {
-      if (f.number == number) {
-        return f.of;
-      }
-    }
-  }
-  return none;
+  const auto* const f = schema::find(schema::of(id), &schema::field::number, number);
+  const auto of = f == nullptr ? none : f->of;
+  return of == meta_graph || of == graph_def || of == library || of == function_def || of == node_def ? of : none;
 }
 
 /// Calls `visit(body)` with each encoded NodeDef of a message, those of functions, too, in their order in the file.
@@ -230,18 +197,12 @@ struct encoded_file {
   /// The line of a text in which a node ends its head, or 0.
   std::size_t line_of(const char* node, std::string_view text) const {
     std::size_t at = 0;
-    std::size_t found = places.size();
-    if (is_text) {
-      for_each_node(bytes, message, [&](std::string_view body) {
-        found = body.data() == node ? at : found;
-        ++at;
-      });
-    }
-    if (found == places.size()) {
-      return 0;
-    }
-    const auto end = text.begin() + static_cast<std::ptrdiff_t>(places[found].first);
-    return static_cast<std::size_t>(1 + std::count(text.begin(), end, '\n'));
+    std::size_t line = 0;
+    for_each_node(is_text ? bytes : std::string_view{}, message, [&](std::string_view body) {
+      const auto end = places[at++].first;
+      line = body.data() == node ? 1 + static_cast<std::size_t>(std::ranges::count(text.substr(0, end), '\n')) : line;
+    });
+    return line;
   }
 };
 

@@ -31,11 +31,7 @@ struct measured_costs {
 
 namespace detail {
 
-inline constexpr double microsecond = 1e-6;
-
-inline double seconds_of(std::int64_t micros) {
-  return micros > 0 ? static_cast<double>(micros) * microsecond : 0;
-}
+inline double seconds_of(std::int64_t micros) { return micros > 0 ? static_cast<double>(micros) * 1e-6 : 0; }
 
 /// Keeps a shape if it says all extents. One without extents may be a scalar or unknown, and tells nothing here.
 inline void add_shape(std::string_view node, std::int64_t port, std::string_view bytes, measured_costs& costs) {
@@ -47,18 +43,14 @@ inline void add_shape(std::string_view node, std::int64_t port, std::string_view
 }
 
 inline void add_cost_graph(std::string_view bytes, measured_costs& costs) {
-  for (const auto& f : wire::fields{bytes}) {
-    if (f.number == 1) {
-      std::int64_t port = 0;
-      for (const auto& output : wire::fields{f.bytes}) {
-        if (output.number == 5) {
-          add_shape(text_field(f.bytes, 1), port++, text_field(output.bytes, 3), costs);
-        }
-      }
-      const auto cost = integer_field(f.bytes, 9);
-      costs.seconds[std::string{text_field(f.bytes, 1)}] += seconds_of(cost != 0 ? cost : integer_field(f.bytes, 14));
-      costs.measured_on = costs.measured_on | parse_device(text_field(f.bytes, 2)).kinds;
+  for (const auto& f : wire::fields{bytes, 1}) {
+    std::int64_t port = 0;
+    for (const auto& output : wire::fields{f.bytes, 5}) {
+      add_shape(text_field(f.bytes, 1), port++, text_field(output.bytes, 3), costs);
     }
+    const auto cost = integer_field(f.bytes, 9);
+    costs.seconds[std::string{text_field(f.bytes, 1)}] += seconds_of(cost != 0 ? cost : integer_field(f.bytes, 14));
+    costs.measured_on = costs.measured_on | parse_device(text_field(f.bytes, 2)).kinds;
   }
 }
 
@@ -78,38 +70,28 @@ inline double run_time(std::string_view entry) {
 /// Ops on a CPU are on the device's own line. What a GPU computes is on the line of its streams, and the device's own
 /// line has only how long the launch took, which counts where there is nothing better.
 inline void add_step_stats(std::string_view bytes, measured_costs& costs) {
-  std::map<std::string, double, std::less<>> on_streams;
   std::map<std::string, double, std::less<>> launches;
   bool all_streams = false;
-  for (const auto& f : wire::fields{bytes}) {
-    all_streams = all_streams || (f.number == 1 && text_field(f.bytes, 1).ends_with("stream:all"));
+  for (const auto& f : wire::fields{bytes, 1}) {
+    all_streams = all_streams || text_field(f.bytes, 1).ends_with("stream:all");
   }
-  for (const auto& f : wire::fields{bytes}) {
+  for (const auto& f : wire::fields{bytes, 1}) {
     const auto device = text_field(f.bytes, 1);
     const bool stream = device.find("stream:") != device.npos;
-    if (f.number != 1 || device.ends_with("memcpy") || (stream && all_streams && !device.ends_with("stream:all"))) {
+    if (device.ends_with("memcpy") || (stream && all_streams && !device.ends_with("stream:all"))) {
       continue;
     }
     costs.measured_on = costs.measured_on | parse_device(device).kinds;
-    for (const auto& entry : wire::fields{f.bytes}) {
-      if (entry.number == 2) {
-        const auto name = node_of(text_field(entry.bytes, 1));
-        (stream ? on_streams : launches)[std::string{name}] += run_time(entry.bytes);
-        for (const auto& output : wire::fields{entry.bytes}) {
-          if (output.number == 7) {
-            add_shape(name, integer_field(output.bytes, 1), text_field(text_field(output.bytes, 3), 2), costs);
-          }
-        }
+    for (const auto& entry : wire::fields{f.bytes, 2}) {
+      const auto name = node_of(text_field(entry.bytes, 1));
+      (stream ? costs.seconds : launches)[std::string{name}] += run_time(entry.bytes);
+      for (const auto& output : wire::fields{entry.bytes, 7}) {
+        add_shape(name, integer_field(output.bytes, 1), text_field(text_field(output.bytes, 3), 2), costs);
       }
     }
   }
-  for (const auto* const times : {&launches, &on_streams}) {
-    for (const auto& [name, seconds] : *times) {
-      if (!name.empty()) {
-        costs.seconds[name] = seconds;
-      }
-    }
-  }
+  costs.seconds.merge(launches);
+  costs.seconds.erase("");
 }
 
 /// Nodes in the order of the file; edges by their ids.
@@ -123,10 +105,7 @@ inline model read_cost_graph(std::string_view bytes) {
   const auto problem = [](op_id v, std::string_view name, const std::string& what) {
     return node_error({}, "node " + std::to_string(v) + " " + io::in_quotes(name) + " " + what);
   };
-  for (const auto& f : wire::fields{bytes}) {
-    if (f.number != 1) {
-      continue;
-    }
+  for (const auto& f : wire::fields{bytes, 1}) {
     const auto v = static_cast<op_id>(nodes.size());
     const auto name = text_field(f.bytes, 1);
     const auto place = parse_device(text_field(f.bytes, 2));
@@ -149,13 +128,11 @@ inline model read_cost_graph(std::string_view bytes) {
   }
   std::vector<std::int64_t> outputs(nodes.size(), 0);
   for (op_id v = 0; v < nodes.size(); ++v) {
-    for (const auto& f : wire::fields{nodes[v]}) {
-      if (f.number == 5) {
-        ++outputs[v];
-        const auto size = integer_field(f.bytes, 1);
-        unknown_sizes += size <= 0 ? 1 : 0;
-        b.add_output(v, size > 0 ? static_cast<byte_count>(size) : 0);
-      }
+    for (const auto& f : wire::fields{nodes[v], 5}) {
+      ++outputs[v];
+      const auto size = integer_field(f.bytes, 1);
+      unknown_sizes += size <= 0 ? 1 : 0;
+      b.add_output(v, size > 0 ? static_cast<byte_count>(size) : 0);
     }
   }
   for (op_id v = 0; v < nodes.size(); ++v) {
@@ -169,15 +146,14 @@ inline model read_cost_graph(std::string_view bytes) {
     };
     std::vector<std::pair<op_id, std::int64_t>> read;
     std::vector<op_id> awaited;
-    for (const auto& f : wire::fields{nodes[v]}) {
-      if (f.number == 4) {
-        read.emplace_back(from(integer_field(f.bytes, 1)), integer_field(f.bytes, 2));
-      } else if (f.number == 8) {
-        wire::for_each_integer(f, [&](std::uint64_t id) {
-          awaited.push_back(from(static_cast<std::int64_t>(id)));
-          return true;
-        });
-      }
+    for (const auto& f : wire::fields{nodes[v], 4}) {
+      read.emplace_back(from(integer_field(f.bytes, 1)), integer_field(f.bytes, 2));
+    }
+    for (const auto& f : wire::fields{nodes[v], 8}) {
+      wire::for_each_integer(f, [&](std::uint64_t id) {
+        awaited.push_back(from(static_cast<std::int64_t>(id)));
+        return true;
+      });
     }
     add_edges(b, v, std::move(read), std::move(awaited), [&](op_id producer, std::int64_t port) {
       if (port < 0 || port >= outputs[producer]) {

@@ -2,12 +2,15 @@
 /// TensorFlow's names of devices, such as `/job:worker/task:1/device:GPU:0`, and edges as both graph files have them.
 #pragma once
 
+#include "weft/core/error.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/io/text.hpp"
 #include "weft/platform/kinds.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -51,15 +54,31 @@ inline device_name parse_device(std::string_view field) {
   return d;
 }
 
+/// Throws `error` unless a placement has an entry per op and each device a name.
+inline void require_names(std::span<const device_id> placement, std::size_t num_ops, std::size_t num_names) {
+  if (placement.size() != num_ops) {
+    throw error("the placement has " + std::to_string(placement.size()) + " entries for " + std::to_string(num_ops) +
+                " ops");
+  }
+  for (std::size_t v = 0; v < num_ops; ++v) {
+    if (placement[v] != none && placement[v] >= num_names) {
+      throw error("op " + std::to_string(v) + " is placed on device " + std::to_string(placement[v]) +
+                  ", but there are names for " + std::to_string(num_names));
+    }
+  }
+}
+
 /// Adds edges to v once each: per producer and port, and a control edge only where no tensor comes from there anyway.
 /// `number(producer, port)` is the output's number in the builder.
 template <class Port, class Number>
 void add_edges(workload_builder& b, op_id v, std::vector<std::pair<op_id, Port>> read, std::vector<op_id> awaited,
                const Number& number) {
-  weft::sort(read);
-  read.erase(std::unique(read.begin(), read.end()), read.end());
-  weft::sort(awaited);
-  awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
+  const auto once = [](auto& list) {
+    weft::sort(list);
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  };
+  once(read);
+  once(awaited);
   for (const auto& [from, port] : read) {
     b.add_edge(from, v, number(from, port));
   }

@@ -41,35 +41,22 @@ public:
 
   /// How many nodes these need, themselves included.
   std::size_t num_needed(std::span<const source> roots) const {
-    std::vector<op_id> open;
-    for (const auto& s : roots) {
-      open.push_back(s.from);
-    }
+    std::vector<source> open{roots.begin(), roots.end()};
     std::vector<bool> needed(g_.num_nodes(), false);
     std::size_t count = 0;
     while (!open.empty()) {
-      const op_id v = open.back();
+      const op_id v = open.back().from;
       open.pop_back();
       if (!needed[v]) {
         needed[v] = true;
         ++count;
-        for (const auto& s : g_.inputs(v)) {
-          open.push_back(s.from);
-        }
+        open.insert(open.end(), g_.inputs(v).begin(), g_.inputs(v).end());
       }
     }
     return count;
   }
 
 private:
-  std::vector<source> all() const {
-    std::vector<source> nodes;
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      nodes.push_back({v, none});
-    }
-    return nodes;
-  }
-
   source source_of(std::string_view fetch) const {
     auto name = fetch.substr(fetch.starts_with('^') ? 1 : 0);
     std::uint32_t port = none;
@@ -90,69 +77,54 @@ private:
     constexpr std::size_t most = 5;
     const auto last_part = [](std::string_view text) { return text.substr(text.rfind('/') + 1); };
     const auto within = [](std::string_view part, std::string_view text) {
-      const auto same = [](char a, char b) {
-        const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-        return lower(a) == lower(b);
-      };
-      return part.size() > 2 && std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+      return part.size() > 2 && io::lower(text).find(io::lower(part)) != std::string::npos;
     };
-    std::vector<op_id> found;
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      if (within(last_part(name), g_[v].name) || within(last_part(g_[v].name), name)) {
-        found.push_back(v);
-      }
-    }
+    auto found = all();
+    std::erase_if(found, [&](const source& s) {
+      return !within(last_part(name), g_[s.from].name) && !within(last_part(g_[s.from].name), name);
+    });
     const bool similar = !found.empty();
-    if (!similar) {
+    if (!similar) { // those with the longest way to them first: there training steps end
+      std::vector<std::uint32_t> depth(g_.num_nodes(), 0);
+      in_order([&](op_id v) {
+        for (const auto& s : g_.inputs(v)) {
+          depth[v] = std::max(depth[v], depth[s.from] + 1);
+        }
+      });
       found = ends();
+      weft::stable_sort(found, [&](const source& a, const source& b) { return depth[a.from] > depth[b.from]; });
     }
     found.resize(std::min(found.size(), most));
-    std::string text;
-    for (const op_id other : found) {
-      text += text.empty() ? similar ? "; there is " : "; nobody reads " : ", ";
-      text += io::in_quotes(g_[other].name);
-    }
-    return text;
+    const auto text = io::joined(found, [this](const source& s) { return io::in_quotes(g_[s.from].name); });
+    return text.empty() ? text : (similar ? "; there is " : "; nobody reads ") + text;
   }
 
-  /// Nodes that nobody reads, those with the longest way to them first: there training steps end.
-  std::vector<op_id> ends() const {
-    std::vector<std::uint32_t> depth(g_.num_nodes(), 0);
-    in_order([&](op_id v) {
-      for (const auto& s : g_.inputs(v)) {
-        depth[v] = std::max(depth[v], depth[s.from] + 1);
-      }
-    });
-    std::vector<op_id> found;
-    const auto read = are_read();
+  std::vector<source> all() const {
+    std::vector<source> nodes;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      if (!read[v]) {
-        found.push_back(v);
-      }
+      nodes.push_back({v, none});
     }
-    weft::stable_sort(found, [&](op_id a, op_id b) { return depth[a] > depth[b]; });
-    return found;
+    return nodes;
   }
 
-  std::vector<bool> are_read() const {
+  /// Nodes that nobody reads.
+  std::vector<source> ends() const {
     std::vector<bool> read(g_.num_nodes(), false);
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       for (const auto& s : g_.inputs(v)) {
         read[s.from] = true;
       }
     }
-    return read;
+    auto found = all();
+    std::erase_if(found, [&](const source& s) { return read[s.from]; });
+    return found;
   }
 
   std::vector<source> ends_of_steps() {
-    classify();
-    const auto read = are_read();
-    std::vector<source> roots;
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      if (!read[v] && role_[v] != role::upkeep) {
-        roots.push_back({v, none});
-      }
-    }
+    role_.assign(g_.num_nodes(), role::step); // so of what closes a loop
+    in_order([this](op_id v) { role_[v] = role_of(v); });
+    auto roots = ends();
+    std::erase_if(roots, [&](const source& s) { return role_[s.from] == role::upkeep; });
     return roots.empty() ? all() : roots; // all, if a graph is for initialising or saving alone
   }
 
@@ -161,11 +133,6 @@ private:
     fixed,  ///< is made from constants, random numbers and checkpoints alone
     upkeep, ///< initialises, saves, restores or summarises, or waits for nothing else
   };
-
-  void classify() {
-    role_.assign(g_.num_nodes(), role::step); // so of what closes a loop
-    in_order([this](op_id v) { role_[v] = role_of(v); });
-  }
 
   /// Visits each node after what it reads, but for the edges that close loops; none on another cycle or behind one.
   template <class Visit>
@@ -186,7 +153,7 @@ private:
   role role_of(op_id v) const {
     const auto inputs = g_.inputs(v);
     const auto has = [&](role r) {
-      return std::any_of(inputs.begin(), inputs.end(), [&](const source& s) { return role_[s.from] == r; });
+      return std::ranges::any_of(inputs, [&](const source& s) { return role_[s.from] == r; });
     };
     if (is_upkeep(g_[v].op) || initialises(v)) {
       return role::upkeep;
@@ -205,8 +172,8 @@ private:
     constexpr std::string_view names[] = {"IsVariableInitialized", "VarIsInitializedOp", "MakeIterator",
                                           "MergeV2Checkpoints",    "QueueClose",         "QueueCloseV2",
                                           "Save",                  "SaveSlices",         "SaveV2"};
-    return std::find(std::begin(names), std::end(names), op) != std::end(names) ||
-           std::any_of(std::begin(parts), std::end(parts), [&](auto part) { return op.find(part) != op.npos; });
+    return std::ranges::find(names, op) != std::end(names) ||
+           std::ranges::any_of(parts, [&](auto part) { return op.find(part) != op.npos; });
   }
 
   /// Whether something from outside of the graph comes in here. Of ops that nothing is known of, all that read nothing.
@@ -217,8 +184,7 @@ private:
     }
     constexpr shape_rule rules[] = {shape_rule::argument, shape_rule::dequeue, shape_rule::handle, shape_rule::iterator,
                                     shape_rule::placeholder};
-    return std::find(std::begin(rules), std::end(rules), family->shape) != std::end(rules) || op == "_Recv" ||
-           op == "_HostRecv";
+    return std::ranges::find(rules, family->shape) != std::end(rules) || op == "_Recv" || op == "_HostRecv";
   }
 
   /// An assignment of what does not depend on any step, or the one that a variable is made with: TensorFlow names it
@@ -227,16 +193,10 @@ private:
     if (g_[v].op != "Assign" && g_[v].op != "AssignVariableOp") {
       return false;
     }
-    std::vector<op_id> read;
-    for (const auto& s : g_.inputs(v)) {
-      if (!s.is_control()) {
-        read.push_back(s.from);
-      }
-    }
-    if (read.size() != 2) {
-      return false;
-    }
-    return role_[read[1]] == role::fixed || g_[v].name == std::string{g_[read[0]].name} + "/Assign";
+    std::vector<source> read{g_.inputs(v).begin(), g_.inputs(v).end()};
+    std::erase_if(read, [](const source& s) { return s.is_control(); });
+    return read.size() == 2 && (role_[read[1].from] == role::fixed ||
+                                g_[v].name == std::string{g_[read[0].from].name} + "/Assign");
   }
 
   const graph& g_;

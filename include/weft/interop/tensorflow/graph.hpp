@@ -5,7 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/interop/tensorflow/data_type.hpp"
 #include "weft/interop/tensorflow/output_names.hpp"
-#include "weft/interop/tensorflow/wire.hpp"
+#include "weft/io/protobuf.hpp"
 #include "weft/io/text.hpp"
 
 #include <algorithm>
@@ -20,6 +20,8 @@
 #include <vector>
 
 namespace weft::tensorflow {
+
+namespace wire = io::protobuf;
 
 /// Something wrong with one node, told by its encoded NodeDef; readers add the file and, in texts, the line.
 struct node_error : error {
@@ -50,27 +52,23 @@ namespace detail {
 /// The last field of that number in a message, which is the one that counts.
 inline std::optional<wire::field> last_field(std::string_view message, std::uint32_t number) {
   std::optional<wire::field> found;
-  for (const auto& f : wire::fields{message}) {
-    if (f.number == number) {
-      found = f;
-    }
+  for (const auto& f : wire::fields{message, number}) {
+    found = f;
   }
   return found;
 }
 inline std::string_view text_field(std::string_view message, std::uint32_t number) {
-  const auto f = last_field(message, number);
-  return f ? f->bytes : std::string_view{};
+  return last_field(message, number).value_or(wire::field{}).bytes;
 }
 inline std::int64_t integer_field(std::string_view message, std::uint32_t number) {
-  const auto f = last_field(message, number);
-  return f ? f->integer() : 0;
+  return last_field(message, number).value_or(wire::field{}).integer();
 }
 
 /// The value of a key among a message's entries of that number.
 inline std::optional<std::string_view> entry(std::string_view message, std::uint32_t number, std::string_view key) {
   std::optional<std::string_view> found;
-  for (const auto& f : wire::fields{message}) {
-    if (f.number == number && text_field(f.bytes, 1) == key) {
+  for (const auto& f : wire::fields{message, number}) {
+    if (text_field(f.bytes, 1) == key) {
       found = text_field(f.bytes, 2);
     }
   }
@@ -101,66 +99,51 @@ inline std::optional<std::string_view> attribute(const node& v, std::string_view
   return detail::entry(v.body, 5, key);
 }
 inline std::int64_t integer_attribute(const node& v, std::string_view key, std::int64_t otherwise = 0) {
-  const auto value = attribute(v, key);
-  const auto f = value ? detail::last_field(*value, 3) : std::nullopt;
+  const auto f = detail::last_field(attribute(v, key).value_or(""), 3);
   return f ? f->integer() : otherwise;
 }
 inline bool bool_attribute(const node& v, std::string_view key) {
-  const auto value = attribute(v, key);
-  return value && detail::integer_field(*value, 5) != 0;
+  return detail::integer_field(attribute(v, key).value_or(""), 5) != 0;
 }
 inline std::string_view text_attribute(const node& v, std::string_view key) {
-  const auto value = attribute(v, key);
-  return value ? detail::text_field(*value, 2) : std::string_view{};
+  return detail::text_field(attribute(v, key).value_or(""), 2);
+}
+/// The encoded ListValue of an attribute; empty if it is none.
+inline std::string_view list_attribute(const node& v, std::string_view key) {
+  return detail::text_field(attribute(v, key).value_or(""), 1);
 }
 /// A type, or entry `i` of a list of types.
 inline std::optional<data_type> type_attribute(const node& v, std::string_view key, std::uint32_t i = 0) {
-  const auto value = attribute(v, key);
-  if (!value) {
-    return std::nullopt;
-  }
-  if (const auto f = detail::last_field(*value, 6)) {
+  if (const auto f = detail::last_field(attribute(v, key).value_or(""), 6)) {
     return static_cast<data_type>(f->value);
   }
   std::optional<data_type> found;
   std::uint32_t at = 0;
-  for (const auto& f : wire::fields{detail::text_field(*value, 1)}) {
-    if (f.number == 6) {
-      wire::for_each_integer(f, [&](std::uint64_t type) {
-        found = at == i ? static_cast<data_type>(type) : found;
-        return at++ < i;
-      });
-    }
+  for (const auto& f : wire::fields{list_attribute(v, key), 6}) {
+    wire::for_each_integer(f, [&](std::uint64_t type) {
+      found = at == i ? static_cast<data_type>(type) : found;
+      return at++ < i;
+    });
   }
   return found;
 }
 /// A list of integers, at most 32 of them.
 inline std::vector<std::int64_t> integers_attribute(const node& v, std::string_view key) {
   std::vector<std::int64_t> list;
-  const auto value = attribute(v, key);
-  for (const auto& f : wire::fields{value ? detail::text_field(*value, 1) : std::string_view{}}) {
-    if (f.number == 3) {
-      wire::for_each_integer(f, [&](std::uint64_t i) {
-        list.push_back(static_cast<std::int64_t>(i));
-        return list.size() < 32;
-      });
-    }
+  for (const auto& f : wire::fields{list_attribute(v, key), 3}) {
+    wire::for_each_integer(f, [&](std::uint64_t i) {
+      list.push_back(static_cast<std::int64_t>(i));
+      return list.size() < 32;
+    });
   }
   return list;
 }
 /// The encoded shapes of a list, or the one shape of an attribute that is no list.
 inline std::vector<std::string_view> shapes_attribute(const node& v, std::string_view key) {
   std::vector<std::string_view> list;
-  if (const auto value = attribute(v, key)) {
-    for (const auto& f : wire::fields{*value}) {
-      if (f.number == 7) {
-        list.push_back(f.bytes);
-      }
-    }
-    for (const auto& f : wire::fields{detail::text_field(*value, 1)}) {
-      if (f.number == 7) {
-        list.push_back(f.bytes);
-      }
+  for (const auto holder : {attribute(v, key).value_or(""), list_attribute(v, key)}) {
+    for (const auto& f : wire::fields{holder, 7}) {
+      list.push_back(f.bytes);
     }
   }
   return list;
@@ -178,10 +161,8 @@ public:
   static graph of_graph_def(std::string_view bytes) {
     graph g;
     function_map functions;
-    std::size_t count = 0;
-    for (const auto& f : wire::fields{bytes}) {
-      count += f.number == 1 ? 1 : 0;
-    }
+    const wire::fields nodes{bytes, 1};
+    const auto count = static_cast<std::size_t>(std::ranges::distance(nodes.begin(), nodes.end()));
     g.nodes_.reserve(count);
     g.ids_.reserve(count);
     for (const auto& f : wire::fields{bytes}) {
@@ -203,16 +184,12 @@ public:
   /// The body of a function; its arguments come first, as nodes of type `_Arg`. Throws as above.
   static graph of_function(std::string_view bytes, const graph& library) {
     graph g;
-    for (const auto& f : wire::fields{detail::text_field(bytes, 1)}) {
-      if (f.number == 2) { // an argument is not a node, but has its name in the same place
-        g.add({detail::text_field(f.bytes, 1), "_Arg", {}, {}});
-        ++g.num_arguments_;
-      }
+    for (const auto& f : wire::fields{detail::text_field(bytes, 1), 2}) {
+      g.add({detail::text_field(f.bytes, 1), "_Arg", {}, {}}); // no node, but has its name in the same place
+      ++g.num_arguments_;
     }
-    for (const auto& f : wire::fields{bytes}) {
-      if (f.number == 3) {
-        g.add_node(f.bytes);
-      }
+    for (const auto& f : wire::fields{bytes, 3}) {
+      g.add_node(f.bytes);
     }
     g.resolve_inputs(&library);
     return g;
@@ -244,11 +221,8 @@ public:
   }
   /// The encoded FunctionDef of that name, or nothing.
   std::optional<std::string_view> function(std::string_view name) const {
-    if (!functions_) {
-      return std::nullopt;
-    }
-    const auto at = functions_->find(name);
-    return at == functions_->end() ? std::nullopt : std::optional{at->second};
+    const auto at = functions_ ? functions_->find(name) : function_map::const_iterator{};
+    return !functions_ || at == functions_->end() ? std::nullopt : std::optional{at->second};
   }
   bool has_functions() const { return functions_ && !functions_->empty(); }
   /// The source that a text such as `node:2`, or `node:output:1` in a function, refers to; `none` as its node if there
@@ -282,25 +256,21 @@ private:
     add(n);
   }
   static void add_library(std::string_view bytes, function_map& functions) {
-    for (const auto& f : wire::fields{bytes}) {
-      if (f.number == 1) {
-        functions.try_emplace(detail::text_field(detail::text_field(f.bytes, 1), 1), f.bytes);
-      }
+    for (const auto& f : wire::fields{bytes, 1}) {
+      functions.try_emplace(detail::text_field(detail::text_field(f.bytes, 1), 1), f.bytes);
     }
   }
 
   void resolve_inputs(const graph* library = nullptr) {
     first_source_.push_back(0);
     for (op_id v = 0; v < nodes_.size(); ++v) {
-      for (const auto& f : wire::fields{nodes_[v].body}) {
-        if (f.number == 3) {
-          const auto [found, problem] = parse(f.bytes, library);
-          if (problem != nullptr) {
-            throw node_error(nodes_[v].body, "node " + io::in_quotes(nodes_[v].name) + " has input " +
-                                               io::in_quotes(f.bytes) + problem);
-          }
-          sources_.push_back(found);
+      for (const auto& f : wire::fields{nodes_[v].body, 3}) {
+        const auto [found, problem] = parse(f.bytes, library);
+        if (problem != nullptr) {
+          throw node_error(nodes_[v].body, "node " + io::in_quotes(nodes_[v].name) + " has input " +
+                                             io::in_quotes(f.bytes) + problem);
         }
+        sources_.push_back(found);
       }
       if (sources_.size() >= none) {
         throw node_error(nodes_[v].body, "there are more than 2^32 - 2 inputs");
@@ -344,27 +314,18 @@ private:
     }
     const auto called = library != nullptr ? library->function(n.op) : std::nullopt;
     std::uint32_t at = 0;
-    for (const auto& f : wire::fields{called ? detail::text_field(*called, 1) : std::string_view{}}) {
-      if (f.number == 3) {
-        if (detail::text_field(f.bytes, 1) == output) {
-          return at;
-        }
-        ++at;
+    for (const auto& f : wire::fields{detail::text_field(called.value_or(""), 1), 3}) {
+      if (detail::text_field(f.bytes, 1) == output) {
+        return at;
       }
+      ++at;
     }
     return 0;
   }
   /// What an attribute says of how many outputs have one name: their number, or their types.
   static std::uint32_t length_of(const node& n, std::string_view key) {
-    const auto value = attribute(n, key);
-    if (!value) {
-      return 0;
-    }
-    std::uint64_t count = 0;
-    if (const auto number = detail::last_field(*value, 3)) {
-      count = number->value;
-    }
-    for (const auto& f : wire::fields{detail::text_field(*value, 1)}) {
+    auto count = static_cast<std::uint64_t>(integer_attribute(n, key));
+    for (const auto& f : wire::fields{list_attribute(n, key)}) {
       wire::for_each_integer(f, [&](std::uint64_t) { return ++count < 0xffff; });
     }
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xffff));

@@ -7,7 +7,9 @@
 #include "weft/interop/tensorflow/costs.hpp"
 #include "weft/workload/model.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -205,13 +207,12 @@ private:
   /// `absent` has the first of them by that name.
   std::size_t add_colocations(op_id v, std::unordered_map<std::string_view, op_id>& absent) {
     std::size_t missing = 0;
-    const auto value = attribute(g_[v], "_class");
-    for (const auto& f : wire::fields{value ? text_field(*value, 1) : std::string_view{}}) {
-      if (f.number == 2 && f.bytes.starts_with("loc:@")) {
-        const auto other = g_.find(f.bytes.substr(5));
-        if (other) {
+    for (const auto& f : wire::fields{list_attribute(g_[v], "_class"), 2}) {
+      if (f.bytes.starts_with("loc:@")) {
+        const auto name = f.bytes.substr(5);
+        if (const auto other = g_.find(name)) {
           unite(*other, v);
-        } else if (const auto name = f.bytes.substr(5); !functions_.locate(name)) {
+        } else if (!functions_.locate(name)) {
           ++missing;
         } else if (const auto [first, is_new] = absent.try_emplace(name, v); !is_new) {
           unite(first->second, v);
@@ -294,12 +295,8 @@ private:
     }
   }
 
-  static std::string some(const std::vector<std::string>& names) {
-    std::string text;
-    for (std::size_t i = 0; i < names.size() && i < 6; ++i) {
-      text += (i == 0 ? "" : ", ") + names[i];
-    }
-    return text + (names.size() > 6 ? ", …" : "");
+  static std::string some(std::span<const std::string> names) {
+    return io::joined(names.first(std::min<std::size_t>(names.size(), 6))) + (names.size() > 6 ? ", …" : "");
   }
 
   void note_assumptions() {

@@ -2,14 +2,17 @@
 /// Writes networks as TensorFlow graphs.
 #pragma once
 
+#include "weft/interop/tensorflow/device_name.hpp"
 #include "weft/interop/tensorflow/ops.hpp"
 #include "weft/interop/tensorflow/schema.hpp"
-#include "weft/interop/tensorflow/text_printer.hpp"
-#include "weft/interop/tensorflow/wire.hpp"
+#include "weft/interop/tensorflow/text_format.hpp"
+#include "weft/io/protobuf.hpp"
 #include "weft/workload/nn/network.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <ostream>
 #include <span>
 #include <string>
@@ -17,6 +20,8 @@
 #include <vector>
 
 namespace weft::tensorflow {
+
+namespace wire = io::protobuf;
 
 /// Options of writing a network.
 struct network_format {
@@ -40,11 +45,9 @@ public:
   std::string graph_def() {
     std::string out;
     for (const op_id v : ids(built_.graph.num_ops())) {
-      wire::put(out, 1, std::string_view{node(v)});
+      wire::put(out, 1, node(v));
     }
-    std::string versions;
-    wire::put(versions, 1, std::uint64_t{27}); // TensorFlow 1.13, of whose time these ops are
-    wire::put(out, 4, std::string_view{versions});
+    wire::put(out, 4, wire::message(1, 27)); // TensorFlow 1.13, of whose time these ops are
     return out;
   }
 
@@ -53,18 +56,16 @@ private:
 
   std::string node(op_id v) {
     const auto& [o, awaited] = net_[built_.origin[v]];
-    std::string out;
-    wire::put(out, 1, std::string_view{o.name});
-    wire::put(out, 2, std::string_view{o.type});
+    auto out = wire::message(1, o.name, 2, o.type);
     for (const auto& t : inputs_of(o)) {
       const auto port = t.output() == 0 ? std::string{} : ":" + std::to_string(t.output());
-      wire::put(out, 3, std::string_view{net_[t.op()].op.name + port});
+      wire::put(out, 3, net_[t.op()].op.name + port);
     }
     for (const op_id before : awaited) {
-      wire::put(out, 3, std::string_view{"^" + net_[before].op.name});
+      wire::put(out, 3, "^" + net_[before].op.name);
     }
     if (const auto device = device_of(v, o); !device.empty()) {
-      wire::put(out, 4, std::string_view{device});
+      wire::put(out, 4, device);
     }
     put_attributes(out, v, o);
     return out;
@@ -93,7 +94,7 @@ private:
     return in;
   }
 
-  static std::uint64_t type_of(const nn::tensor_type& t) {
+  static data_type type_of(const nn::tensor_type& t) {
     return t.element_bytes == 1   ? dt::boolean
            : t.element_bytes == 2 ? dt::half
            : t.element_bytes == 8 ? dt::int64
@@ -113,59 +114,13 @@ private:
   }
 
   static std::string shape(const extents& dims) {
-    std::string out;
-    for (const auto d : dims) {
-      std::string size;
-      wire::put(size, 1, std::uint64_t{d});
-      wire::put(out, 2, std::string_view{size});
-    }
-    return out;
+    return wire::repeated(2, dims, [](std::uint64_t d) { return wire::message(1, d); });
   }
-  static void put_attribute(std::string& out, std::string_view key, const std::string& value) {
-    std::string entry;
-    wire::put(entry, 1, key);
-    wire::put(entry, 2, std::string_view{value});
-    wire::put(out, 5, std::string_view{entry});
-  }
-  static void put_type(std::string& out, std::string_view key, std::uint64_t type) {
-    std::string value;
-    wire::put(value, 6, type);
-    put_attribute(out, key, value);
-  }
-  static void put_bool(std::string& out, std::string_view key, bool b) {
-    std::string value;
-    wire::put(value, 5, std::uint64_t{b});
-    put_attribute(out, key, value);
-  }
-  static void put_integer(std::string& out, std::string_view key, std::uint64_t i) {
-    std::string value;
-    wire::put(value, 3, i);
-    put_attribute(out, key, value);
-  }
-  static void put_text(std::string& out, std::string_view key, std::string_view text) {
-    std::string value;
-    wire::put(value, 2, text);
-    put_attribute(out, key, value);
-  }
-  static void put_shape(std::string& out, std::string_view key, const extents& dims) {
-    std::string value;
-    wire::put(value, 7, std::string_view{shape(dims)});
-    put_attribute(out, key, value);
-  }
-  template <class Entries>
-  static void put_list(std::string& out, std::string_view key, const Entries& entries) {
-    std::string list;
-    entries(list);
-    std::string value;
-    wire::put(value, 1, std::string_view{list});
-    put_attribute(out, key, value);
-  }
-  static void put_integers(std::string& out, std::string_view key, const extents& numbers) {
-    put_list(out, key, [&](std::string& list) {
-      for (const auto i : numbers) {
-        wire::put(list, 3, std::uint64_t{i});
-      }
-    });
+  /// An attribute, whose value is the field of that number: 1 a list, 2 a text, 3 an integer, 5 a bool, 6 a type,
+  /// 7 a shape, 8 a tensor.
+  template <class Value>
+  static void put(std::string& out, std::string_view key, std::uint32_t number, const Value& value) {
+    wire::put(out, 5, wire::message(1, key, 2, wire::message(number, value)));
   }
 
   void put_attributes(std::string& out, op_id v, const nn::op_spec& o) {
@@ -174,26 +129,17 @@ private:
       if (group_name_[g].empty()) {
         group_name_[g] = o.name; // of its first member, which all name
       } else {
-        put_list(out, "_class",
-                 [&](std::string& list) { wire::put(list, 2, std::string_view{"loc:@" + group_name_[g]}); });
+        put(out, "_class", 1, wire::message(2, "loc:@" + group_name_[g]));
       }
     }
-    put_list(out, "_output_shapes", [&](std::string& list) {
-      for (std::size_t i = 0; i < o.outputs.size(); ++i) {
-        wire::put(list, 7, std::string_view{shape(dims_of(origin, o, i))});
-      }
-    });
+    std::string shapes;
+    for (std::size_t i = 0; i < o.outputs.size(); ++i) {
+      wire::put(shapes, 7, shape(dims_of(origin, o, i)));
+    }
+    put(out, "_output_shapes", 1, shapes);
     if (o.type == "IteratorGetNext") {
-      put_list(out, "output_types", [&](std::string& list) {
-        for (const auto& t : o.outputs) {
-          wire::put(list, 6, type_of(t));
-        }
-      });
-      put_list(out, "output_shapes", [&](std::string& list) {
-        for (const auto& t : o.outputs) {
-          wire::put(list, 7, std::string_view{shape(t.dims)});
-        }
-      });
+      put(out, "output_types", 1, wire::repeated(6, o.outputs, type_of));
+      put(out, "output_shapes", 1, wire::repeated(7, o.outputs, [](const auto& t) { return shape(t.dims); }));
       return;
     }
     if (o.outputs.empty()) {
@@ -201,38 +147,33 @@ private:
     }
     const auto type = type_of(o.outputs[0]);
     if (o.type == "Const") {
-      put_type(out, "dtype", type);
+      put(out, "dtype", 6, type);
       put_constant(out, o.outputs[0], type);
     } else if (o.type == "VariableV2") {
-      put_type(out, "dtype", dt::float32);
-      put_shape(out, "shape", state_of(origin));
-      put_text(out, "container", "");
-      put_text(out, "shared_name", "");
+      put(out, "dtype", 6, dt::float32);
+      put(out, "shape", 7, shape(state_of(origin)));
+      put(out, "container", 2, "");
+      put(out, "shared_name", 2, "");
     } else if (o.type == "RandomUniform") {
-      put_type(out, "dtype", type);
-      put_type(out, "T", dt::int32);
+      put(out, "dtype", 6, type);
+      put(out, "T", 6, dt::int32);
     } else if (o.type == "GreaterEqual") {
-      put_type(out, "T", type_of(o.inputs[0].type()));
+      put(out, "T", 6, type_of(o.inputs[0].type()));
     } else {
-      put_type(out, "T", runs_with_its_variable(o.type) ? std::uint64_t{dt::float32} : type);
+      put(out, "T", 6, runs_with_its_variable(o.type) ? dt::float32 : type);
     }
     put_options(out, o);
   }
 
   /// A network does not know the values of its constants; they are written as zeros.
-  static void put_constant(std::string& out, const nn::tensor_type& t, std::uint64_t type) {
-    std::string tensor;
-    wire::put(tensor, 1, type);
-    wire::put(tensor, 2, std::string_view{shape(t.dims)});
-    switch (type) {
-    case dt::boolean: wire::put(tensor, 11, std::uint64_t{0}); break;
-    case dt::half: wire::put(tensor, 13, std::uint64_t{0}); break;
-    case dt::int64: wire::put(tensor, 10, std::uint64_t{0}); break;
-    default: wire::put(tensor, 5, 0.0f);
+  static void put_constant(std::string& out, const nn::tensor_type& t, data_type type) {
+    auto tensor = wire::message(1, type, 2, shape(t.dims));
+    if (type == dt::float32) {
+      wire::put(tensor, 5, 0.0f);
+    } else {
+      wire::put(tensor, type == dt::boolean ? 11 : type == dt::half ? 13 : 10, 0);
     }
-    std::string value;
-    wire::put(value, 8, std::string_view{tensor});
-    put_attribute(out, "value", value);
+    put(out, "value", 8, tensor);
   }
 
   /// What a network has in its shapes and work only, as attributes.
@@ -240,13 +181,12 @@ private:
     const auto& in = o.inputs;
     const auto& result = o.outputs[0].dims;
     if (o.type == "MatMul") {
-      const bool transposed = in[0].dims()[0] != result[0];
-      put_bool(out, "transpose_a", transposed);
-      put_bool(out, "transpose_b", in[1].dims()[1] != result[1]);
+      put(out, "transpose_a", 5, in[0].dims()[0] != result[0]);
+      put(out, "transpose_b", 5, in[1].dims()[1] != result[1]);
     } else if (o.type == "BatchMatMulV2") {
       const auto r = result.size();
-      put_bool(out, "adj_x", in[0].dims()[r - 2] != result[r - 2]);
-      put_bool(out, "adj_y", in[1].dims()[r - 1] != result[r - 1]);
+      put(out, "adj_x", 5, in[0].dims()[r - 2] != result[r - 2]);
+      put(out, "adj_y", 5, in[1].dims()[r - 1] != result[r - 1]);
     } else if (o.type == "Conv2D") {
       put_window(out, in[0].dims(), result, in[1].dims()[0]);
     } else if (o.type == "Conv2DBackpropInput") {
@@ -258,16 +198,16 @@ private:
       const auto& pooled = gradient ? in[0].dims() : result;
       const auto area = o.work / static_cast<double>(nn::element_count(pooled));
       const auto side = static_cast<std::uint64_t>(std::lround(std::sqrt(area)));
-      put_integers(out, "ksize", {1, side, side, 1});
+      put(out, "ksize", 1, wire::repeated(3, extents{1, side, side, 1}));
       put_window(out, gradient ? result : in[0].dims(), pooled, side);
     } else if (o.type == "AddN" || o.type == "Pack") {
-      put_integer(out, "N", in.size());
+      put(out, "N", 3, in.size());
     } else if (o.type == "ConcatV2") {
-      put_integer(out, "N", std::max<std::size_t>(in.size(), 2) - 1);
+      put(out, "N", 3, std::max<std::size_t>(in.size(), 2) - 1);
     } else if (o.type == "Split") {
-      put_integer(out, "num_split", o.outputs.size());
+      put(out, "num_split", 3, o.outputs.size());
     } else if (o.type == "Unpack") {
-      put_integer(out, "num", o.outputs.size());
+      put(out, "num", 3, o.outputs.size());
     }
   }
 
@@ -281,8 +221,8 @@ private:
     while (stride < large[1] && !fits(stride, true) && !fits(stride, false)) {
       ++stride;
     }
-    put_integers(out, "strides", {1, stride, stride, 1});
-    put_text(out, "padding", fits(stride, true) ? "SAME" : "VALID");
+    put(out, "strides", 1, wire::repeated(3, extents{1, stride, stride, 1}));
+    put(out, "padding", 2, fits(stride, true) ? "SAME" : "VALID");
   }
 
   const nn::network& net_;
@@ -304,15 +244,8 @@ private:
 /// ```
 inline void write_network(std::ostream& out, const nn::network& net, const nn::built_workload& built,
                           const network_format& format = {}) {
-  if (!format.placement.empty() && format.placement.size() != built.graph.num_ops()) {
-    throw error("the placement has " + std::to_string(format.placement.size()) + " entries for " +
-                std::to_string(built.graph.num_ops()) + " ops");
-  }
-  for (const device_id d : format.placement) {
-    if (d != none && d >= format.names.size()) {
-      throw error("an op is placed on device " + std::to_string(d) + ", but there are names for " +
-                  std::to_string(format.names.size()));
-    }
+  if (!format.placement.empty()) {
+    detail::require_names(format.placement, built.graph.num_ops(), format.names.size());
   }
   const auto bytes = detail::network_writer{net, built, format}.graph_def();
   out << (format.text ? to_text(bytes, schema::message_id::graph_def) : bytes);

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "weft/interop/tensorflow/content.hpp"
+#include "weft/interop/tensorflow/device_name.hpp"
 #include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/saved_model.hpp"
-#include "weft/interop/tensorflow/text_printer.hpp"
+#include "weft/interop/tensorflow/text_format.hpp"
 #include "weft/platform/concepts.hpp"
 
 #include <algorithm>
@@ -40,17 +41,13 @@ namespace detail {
 
 /// The node with another device, all other fields as they are and where they are.
 inline std::string with_device(std::string_view node, std::string_view device) {
-  std::string result;
   bool written = false;
-  for (const auto& f : wire::fields{node}) {
-    if (f.number >= 4 && !written) {
-      wire::put(result, 4, device);
-      written = true;
+  auto result = wire::rewritten(node, [&](std::string& out, const wire::field& f) {
+    if (f.number >= 4 && !std::exchange(written, true)) {
+      wire::put(out, 4, device);
     }
-    if (f.number != 4) {
-      result += f.whole;
-    }
-  }
+    return f.number == 4;
+  });
   if (!written) {
     wire::put(result, 4, device);
   }
@@ -60,20 +57,19 @@ inline std::string with_device(std::string_view node, std::string_view device) {
 /// `name_of(body)` is the device of a node, empty to leave it as it is. What no node changes in stays byte by byte.
 template <class NameOf>
 std::string with_devices_binary(std::string_view bytes, schema::message_id id, const NameOf& name_of) {
-  std::string result;
-  for (const auto& f : wire::fields{bytes}) {
+  return wire::rewritten(bytes, [&](std::string& out, const wire::field& f) {
     const auto inner = holds_nodes(id, f.number);
-    const auto name = inner == schema::message_id::node_def ? name_of(f.bytes) : std::string_view{};
-    const auto changed = !name.empty()                       ? with_device(f.bytes, name)
-                         : inner == schema::message_id::none ? std::string{}
-                                                             : with_devices_binary(f.bytes, inner, name_of);
-    if (!name.empty() || (inner != schema::message_id::none && changed != f.bytes)) {
-      wire::put(result, f.number, std::string_view{changed});
-    } else {
-      result += f.whole;
+    const bool is_node = inner == schema::message_id::node_def;
+    const auto name = is_node ? name_of(f.bytes) : std::string_view{};
+    if (inner == schema::message_id::none || (is_node && name.empty())) {
+      return false;
     }
-  }
-  return result;
+    const auto changed = is_node ? with_device(f.bytes, name) : with_devices_binary(f.bytes, inner, name_of);
+    if (changed != f.bytes) {
+      wire::put(out, f.number, changed);
+    }
+    return changed != f.bytes;
+  });
 }
 
 template <class NameOf>
@@ -166,9 +162,8 @@ private:
   };
 
   static device_id implied(const graph& whole, const graph& g, const std::vector<device_id>& placed, op_id v) {
-    const auto with = attribute(g[v], "_class");
-    for (const auto& f : wire::fields{with ? text_field(*with, 1) : std::string_view{}}) {
-      const auto other = f.number == 2 && f.bytes.starts_with("loc:@") ? g.find(f.bytes.substr(5)) : std::nullopt;
+    for (const auto& f : wire::fields{list_attribute(g[v], "_class"), 2}) {
+      const auto other = f.bytes.starts_with("loc:@") ? g.find(f.bytes.substr(5)) : std::nullopt;
       if (other && placed[*other] != none) {
         return placed[*other];
       }
@@ -212,16 +207,9 @@ std::vector<std::string> write_placed(std::ostream& out, std::string_view bytes,
     const bool is_saved = what == schema::message_id::saved_model;
     detail::function_library functions{
       graph::of_graph_def(is_saved ? detail::chosen_graph(in.bytes, tags, which).graph_def : in.bytes)};
-    if (placement.size() != ops.num_ops()) {
-      throw error("the placement has " + std::to_string(placement.size()) + " entries for " +
-                  std::to_string(ops.num_ops()) + " ops");
-    }
+    detail::require_names(placement, ops.num_ops(), names.size());
     detail::node_places where{functions};
     for (const op_id v : ids(placement.size())) {
-      if (placement[v] != none && placement[v] >= names.size()) {
-        throw error("op " + std::to_string(v) + " is placed on device " + std::to_string(placement[v]) +
-                    ", but there are names for " + std::to_string(names.size()));
-      }
       where.place(ops.name(v), placement[v]);
     }
     const auto devices = where.devices(notes);

@@ -124,10 +124,7 @@ private:
   void require_loops(const detail::function_costs& calls) const {
     for (const auto& [name, count] : trips) {
       if (name != "*" && !calls.loops().contains(name)) {
-        std::string known;
-        for (const auto& [loop, of] : calls.loops()) {
-          known += (known.empty() ? "" : ", ") + io::in_quotes(loop);
-        }
+        const auto known = io::joined(calls.loops(), [](const auto& loop) { return io::in_quotes(loop.first); });
         throw error("trips are given for " + io::in_quotes(name) + ", which is no loop of the graph; " +
                     (known.empty() ? "it has none" : "there is " + known));
       }
@@ -142,10 +139,7 @@ private:
         chosen.insert(name);
       }
     }
-    std::string names;
-    for (const auto& name : chosen) {
-      names += (names.empty() ? "" : ", ") + io::in_quotes(name);
-    }
+    const auto names = io::joined(chosen, io::in_quotes);
     if (!names.empty()) {
       notes.push_back(std::to_string(chosen.size()) +
                       " conditionals: of their branches only the dearest counts: " + names);
@@ -162,11 +156,7 @@ private:
       return count + "only initialise, save, restore or summarise, and are left out: fetch nodes by name to choose, or "
                      "'*' to keep all";
     }
-    std::string names;
-    for (const auto& name : fetched) {
-      names += (names.empty() ? "" : ", ") + io::in_quotes(name);
-    }
-    return count + "are not needed for " + names + ", and are left out";
+    return count + "are not needed for " + io::joined(fetched, io::in_quotes) + ", and are left out";
   }
 };
 

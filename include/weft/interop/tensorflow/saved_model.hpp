@@ -23,24 +23,11 @@ struct signature {
 /// One graph of a SavedModel.
 struct meta_graph {
   std::string_view graph_def = {};
-  std::vector<std::string> tags = {};       ///< sorted
+  std::vector<std::string_view> tags = {};  ///< sorted
   std::vector<signature> signatures = {};   ///< sorted by name; without those of TensorFlow's own, for initialising
 
-  std::string tags_text() const { return joined(tags); }
-  std::string signatures_text() const {
-    std::vector<std::string> names;
-    for (const auto& s : signatures) {
-      names.emplace_back(s.name);
-    }
-    return joined(names);
-  }
-  static std::string joined(const std::vector<std::string>& list) {
-    std::string text;
-    for (const auto& part : list) {
-      text += (text.empty() ? "" : ",") + part;
-    }
-    return text;
-  }
+  std::string tags_text() const { return io::joined(tags, {}, ","); }
+  std::string signatures_text() const { return io::joined(signatures, &signature::name, ","); }
 };
 
 /// A TensorInfo: a dense tensor has one name; a sparse one three; any other one those of its components.
@@ -53,10 +40,8 @@ inline void append_tensors(std::string_view info, std::vector<std::string>& name
         names.emplace_back(part.bytes);
       }
     } else if (f.number == 5 && depth < 16) {
-      for (const auto& part : wire::fields{f.bytes}) {
-        if (part.number == 2) {
-          append_tensors(part.bytes, names, depth + 1);
-        }
+      for (const auto& part : wire::fields{f.bytes, 2}) {
+        append_tensors(part.bytes, names, depth + 1);
       }
     }
   }
@@ -66,19 +51,15 @@ inline meta_graph meta_graph_of(std::string_view bytes) {
   meta_graph m;
   for (const auto& f : wire::fields{bytes}) {
     if (f.number == 1) {
-      for (const auto& info : wire::fields{f.bytes}) {
-        if (info.number == 4) {
-          m.tags.emplace_back(info.bytes);
-        }
+      for (const auto& info : wire::fields{f.bytes, 4}) {
+        m.tags.push_back(info.bytes);
       }
     } else if (f.number == 2) {
       m.graph_def = f.bytes;
     } else if (f.number == 5) {
       signature s{text_field(f.bytes, 1)};
-      for (const auto& part : wire::fields{text_field(f.bytes, 2)}) {
-        if (part.number == 2) {
-          append_tensors(text_field(part.bytes, 2), s.outputs);
-        }
+      for (const auto& part : wire::fields{text_field(f.bytes, 2), 2}) {
+        append_tensors(text_field(part.bytes, 2), s.outputs);
       }
       if (!s.name.starts_with("__saved_model_")) {
         m.signatures.push_back(std::move(s));
@@ -94,22 +75,14 @@ inline meta_graph meta_graph_of(std::string_view bytes) {
 /// first. `note` gets which one that was, if there are several. Throws `error` if there is none.
 inline meta_graph chosen_graph(std::string_view saved_model, std::string_view tags, std::string& note) {
   std::vector<meta_graph> all;
-  for (const auto& f : wire::fields{saved_model}) {
-    if (f.number == 2) {
-      all.push_back(meta_graph_of(f.bytes));
-    }
+  for (const auto& f : wire::fields{saved_model, 2}) {
+    all.push_back(meta_graph_of(f.bytes));
   }
   if (all.empty()) {
     throw error("the SavedModel has no graph");
   }
-  std::string known;
-  for (const auto& m : all) {
-    known += (known.empty() ? "" : ", ") + io::in_quotes(m.tags_text());
-  }
-  auto wanted = std::vector<std::string>{};
-  for (const auto tag : io::split(tags, ',')) {
-    wanted.emplace_back(tag);
-  }
+  const auto known = io::joined(all, [](const meta_graph& m) { return io::in_quotes(m.tags_text()); });
+  auto wanted = io::split(tags, ',');
   weft::sort(wanted);
   auto found = tags.empty() ? std::ranges::find_if(all, [](const meta_graph& m) {
     return std::ranges::binary_search(m.tags, "serve");

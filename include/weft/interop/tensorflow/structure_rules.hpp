@@ -120,7 +120,7 @@ protected:
     for (const auto& f : wire::fields{value ? text_field(*value, 8) : std::string_view{}}) {
       const auto size = element_bytes(in_[i]->type);
       if (f.number == 4 && f.bytes.size() >= size && size <= 8) {
-        const auto raw = wire::detail::fixed(f.bytes.substr(f.bytes.size() - size));
+        const auto raw = wire::fixed(f.bytes.substr(f.bytes.size() - size));
         last = size == 4 ? static_cast<std::int32_t>(raw) : static_cast<std::int64_t>(raw);
       } else if (f.number == 7 || f.number == 10) {
         wire::for_each_integer(f, [&](std::uint64_t n) {

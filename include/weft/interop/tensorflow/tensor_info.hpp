@@ -79,7 +79,7 @@ inline stored_tensor read_tensor(std::string_view bytes) {
     if (f.number == 4 && f.kind == wire::kind::bytes) {
       t.stored += static_cast<double>(f.bytes.size()) / static_cast<double>(size);
       for (std::size_t at = 0; small && at + size <= f.bytes.size() && values.size() < max_values; at += size) {
-        const auto raw = wire::detail::fixed(f.bytes.substr(at, size));
+        const auto raw = wire::fixed(f.bytes.substr(at, size));
         values.push_back(size == 4 ? static_cast<std::int32_t>(raw) : static_cast<std::int64_t>(raw));
       }
     } else if ((f.number >= 5 && f.number <= 18) && f.kind == wire::kind::bytes) { // packed, or a text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Protocol Buffers' text format: read by TensorFlow's schema, and turned into the binary encoding.
+/// Protocol Buffers' text format by TensorFlow's schema: turned into the binary encoding, and written from it.
 ///
 /// Source: Protocol Buffers documentation, *Text Format Language Specification*.
 #pragma once
@@ -7,17 +7,22 @@
 #include "weft/core/error.hpp"
 #include "weft/interop/tensorflow/data_type.hpp"
 #include "weft/interop/tensorflow/schema.hpp"
-#include "weft/interop/tensorflow/wire.hpp"
+#include "weft/io/protobuf.hpp"
 #include "weft/io/text.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace weft::tensorflow {
+
+namespace wire = io::protobuf;
 
 /// The place of a node's device in a text, or where it would be: bytes [first, last) hold its value; both are where it
 /// could be inserted if it has none.
@@ -60,13 +65,8 @@ private:
 
   /// Skips blanks and comments.
   void skip() {
-    for (; !at_end(); ++at_) {
-      if (now() == '#') {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-        --at_;
-      } else if (now() != ' ' && now() != '\t' && now() != '\n' && now() != '\r' && now() != '\f' && now() != '\v') {
-        return;
-      }
+    for (; !at_end() && (now() == ' ' || (now() >= '\t' && now() <= '\r') || now() == '#'); ++at_) {
+      at_ = now() == '#' ? std::min(text_.find('\n', at_), text_.size()) - 1 : at_;
     }
   }
   bool accept(char c) {
@@ -102,21 +102,18 @@ private:
         fail(std::string{"the text ends inside "} + std::string{m.name} + "; was the file cut off?");
       }
       const auto name = take_name("the name of a field");
-      const auto i = schema::find(m, name);
-      if (!i) {
-        std::string known;
-        for (const auto& f : m.fields) {
-          known += (known.empty() ? "" : ", ") + std::string{f.name};
-        }
+      const auto* const found = schema::find(m, &schema::field::name, name);
+      if (found == nullptr) {
         fail("unknown field " + io::in_quotes(name) + " of " + std::string{m.name} + "; the fields here are " +
-             known);
+             io::joined(m.fields, &schema::field::name));
       }
-      const auto& f = m.fields[*i];
-      if (!f.repeated && (m.one_of ? seen != 0 : (seen >> *i & 1) != 0)) {
+      const auto& f = *found;
+      const auto bit = std::uint64_t{1} << (found - m.fields.data());
+      if (!f.repeated && (m.one_of ? seen != 0 : (seen & bit) != 0)) {
         fail("field '" + std::string{f.name} + "' of " + std::string{m.name} +
-             (seen >> *i & 1 ? " is given twice" : " is given beside another one, but only one may be"));
+             ((seen & bit) != 0 ? " is given twice" : " is given beside another one, but only one may be"));
       }
-      seen |= std::uint64_t{1} << *i;
+      seen |= bit;
       const auto value = parse_field(f, out, depth);
       if (id == schema::message_id::node_def) {
         note_device(place, f.number, value);
@@ -161,24 +158,21 @@ private:
   }
 
   void parse_value(const schema::field& f, std::string& out, int depth) {
+    using enum schema::type;
     switch (f.type) {
-    case schema::type::message: return parse_message(f, out, depth);
-    case schema::type::text: {
-      const auto value = take_text(f);
-      return wire::put(out, f.number, std::string_view{value});
+    case message: return parse_message(f, out, depth);
+    case text: return wire::put(out, f.number, take_text(f));
+    case boolean: return wire::put(out, f.number, take_bool(f));
+    case data_type: return wire::put(out, f.number, take_data_type());
+    case unread: return skip_value(f);
+    case float32: return wire::put(out, f.number, narrowed(take_float(f)));
+    case float64: return wire::put(out, f.number, take_float(f));
+    default: {
+      const unsigned bits = f.type == int32 || f.type == uint32 ? 32 : 64;
+      const auto half = std::uint64_t{1} << (bits - 1);
+      const bool is_signed = f.type == int32 || f.type == int64;
+      return wire::put(out, f.number, take_integer(f, is_signed ? half : 0, is_signed ? half - 1 : 2 * (half - 1) + 1));
     }
-    case schema::type::boolean: return wire::put(out, f.number, std::uint64_t{take_bool(f)});
-    case schema::type::data_type: return wire::put(out, f.number, take_data_type());
-    case schema::type::unread: return skip_value(f);
-    case schema::type::int32:
-      return wire::put(out, f.number, take_integer(f, std::uint64_t{1} << 31, (std::uint64_t{1} << 31) - 1));
-    case schema::type::int64:
-      return wire::put(out, f.number, take_integer(f, std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 1));
-    case schema::type::uint32: return wire::put(out, f.number, take_integer(f, 0, 0xffff'ffffu));
-    case schema::type::uint64:
-      return wire::put(out, f.number, take_integer(f, 0, std::numeric_limits<std::uint64_t>::max()));
-    case schema::type::float32: return wire::put(out, f.number, narrowed(take_float(f)));
-    case schema::type::float64: return wire::put(out, f.number, take_float(f));
     }
   }
 
@@ -191,36 +185,22 @@ private:
       }
       const char c = now();
       if (c == '"' || c == '\'') {
-        skip_text();
-      } else if (c == '{' || c == '<' || c == '[') {
+        (void)take_text(f);
+        continue;
+      }
+      if (c == '{' || c == '<' || c == '[') {
         open += c == '{' ? '}' : c == '<' ? '>' : ']';
-        ++at_;
       } else if (c == '}' || c == '>' || c == ']') {
         if (open.empty() || open.back() != c) {
           fail("a bracket in '" + std::string{f.name} + "' is closed that is not open");
         }
         open.pop_back();
-        ++at_;
       } else {
-        ++at_;
-        while (is_name(c) && (is_name(now()) || now() == '.' || now() == '+' || now() == '-')) {
-          ++at_;
-        }
+        at_ = std::min(text_.find_first_of("\"'{}<>[]#,; \t\n\r\f\v", at_ + 1), text_.size()) - 1;
       }
-      end_of_value_ = at_;
+      end_of_value_ = ++at_;
       skip();
-    } while (!open.empty() || now() == '"' || now() == '\'');
-  }
-  void skip_text() {
-    const char quote = text_[at_++];
-    while (!at_end() && now() != quote) {
-      at_ += now() == '\\' ? std::size_t{2} : std::size_t{1};
-    }
-    if (at_ >= text_.size()) {
-      at_ = text_.size();
-      fail("the text ends inside quotes; was the file cut off?");
-    }
-    ++at_;
+    } while (!open.empty());
   }
 
   void parse_message(const schema::field& f, std::string& out, int depth) {
@@ -233,7 +213,7 @@ private:
     }
     std::string inner;
     parse_fields(f.of, closing, inner, depth + 1);
-    wire::put(out, f.number, std::string_view{inner});
+    wire::put(out, f.number, inner);
   }
 
   std::uint64_t take_integer(const schema::field& f, std::uint64_t most_negative, std::uint64_t most) {
@@ -242,11 +222,9 @@ private:
     const bool hex = digits.starts_with("0x") || digits.starts_with("0X");
     const bool octal = !hex && digits.size() > 1 && digits.front() == '0';
     const auto body = digits.substr(hex ? 2 : octal ? 1 : 0);
+    const int base = hex ? 16 : octal ? 8 : 10;
     std::uint64_t value = 0;
-    const auto [end, status] = std::from_chars(body.data(), body.data() + body.size(), value,
-                                               hex     ? 16
-                                               : octal ? 8
-                                                       : 10);
+    const auto [end, status] = std::from_chars(body.data(), body.data() + body.size(), value, base);
     if (status == std::errc::invalid_argument || end != body.data() + body.size()) {
       fail(std::string{f.name} + " " + io::in_quotes(digits) + " is not a whole number");
     }
@@ -265,23 +243,16 @@ private:
     }
     end_of_value_ = at_;
     auto digits = io::lower(text_.substr(start, at_ - start));
+    if (digits.size() > 1 && digits.back() == 'f' && digits != "inf") {
+      digits.pop_back();
+    }
     double value = 0;
-    if (digits == "inf" || digits == "infinity") {
-      value = std::numeric_limits<double>::infinity();
-    } else if (digits == "nan") {
-      value = std::numeric_limits<double>::quiet_NaN();
-    } else {
-      if (digits.size() > 1 && digits.back() == 'f') {
-        digits.pop_back();
-      }
-      const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      if (status == std::errc::result_out_of_range && end == digits.data() + digits.size()) {
-        const auto exponent = digits.find('e');
-        const bool tiny = exponent != digits.npos && exponent + 1 < digits.size() && digits[exponent + 1] == '-';
-        value = tiny ? 0 : std::numeric_limits<double>::infinity();
-      } else if (status != std::errc{} || end != digits.data() + digits.size()) {
-        fail(std::string{f.name} + " " + io::in_quotes(digits) + " is not a number");
-      }
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value); // also inf and nan
+    if (end != digits.data() + digits.size() || status == std::errc::invalid_argument) {
+      fail(std::string{f.name} + " " + io::in_quotes(digits) + " is not a number");
+    }
+    if (status == std::errc::result_out_of_range) {
+      value = digits.find("e-") != digits.npos ? 0 : std::numeric_limits<double>::infinity();
     }
     skip();
     return negative ? -value : value;
@@ -377,24 +348,14 @@ private:
     return value;
   }
   void append_utf8(std::string& value, std::uint32_t point) const {
-    const auto tail = [&](unsigned shift) { value += static_cast<char>(0x80 | (point >> shift & 0x3f)); };
     if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) {
       fail("an escape in a text is no character");
     }
-    if (point < 0x80) {
-      value += static_cast<char>(point);
-    } else if (point < 0x800) {
-      value += static_cast<char>(0xc0 | point >> 6);
-      tail(0);
-    } else if (point < 0x10000) {
-      value += static_cast<char>(0xe0 | point >> 12);
-      tail(6);
-      tail(0);
-    } else {
-      value += static_cast<char>(0xf0 | point >> 18);
-      tail(12);
-      tail(6);
-      tail(0);
+    const unsigned tails = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    constexpr std::uint8_t marks[] = {0, 0xc0, 0xe0, 0xf0};
+    value += static_cast<char>(marks[tails] | point >> (6 * tails));
+    for (unsigned shift = 6 * tails; shift > 0; shift -= 6) {
+      value += static_cast<char>(0x80 | (point >> (shift - 6) & 0x3f));
     }
   }
 
@@ -405,6 +366,94 @@ private:
   std::size_t end_of_value_ = 0; // behind what was taken last, before the blanks that follow
 };
 
+/// A text in quotes, for Protocol Buffers' text format.
+inline std::string quoted(std::string_view text) {
+  using namespace std::string_view_literals;
+  constexpr auto octal = "01234567"sv;
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (const auto named = "\n\r\t"sv.find(c); named != std::string_view::npos) {
+      result += {'\\', "nrt"[named]};
+    } else if (c == '"' || c == '\'' || c == '\\') {
+      result += {'\\', c};
+    } else if (byte < 32 || byte >= 127) {
+      result += {'\\', octal[byte >> 6], octal[byte >> 3 & 7], octal[byte & 7]};
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+class text_printer {
+public:
+  std::string print(schema::message_id root, std::string_view bytes) {
+    print_fields(schema::of(root), bytes, 0);
+    return std::move(out_);
+  }
+
+private:
+  void print_fields(const schema::message& m, std::string_view bytes, std::size_t depth) {
+    if (depth >= text_parser::max_depth) {
+      throw error("messages are nested more than " + std::to_string(text_parser::max_depth) + " deep");
+    }
+    using enum schema::type;
+    const std::string indent(2 * depth, ' ');
+    for (const auto& f : wire::fields{bytes}) {
+      const auto* const known = schema::find(m, &schema::field::number, f.number);
+      if (known == nullptr || known->type == unread) { // what it says is not known
+        continue;
+      }
+      const auto print = [&](const std::string& value) { ((out_ += indent) += known->name) += ": " + value + "\n"; };
+      if (known->type == message) {
+        ((out_ += indent) += known->name) += " {\n";
+        print_fields(schema::of(known->of), f.bytes, depth + 1);
+        out_ += indent + "}\n";
+      } else if (known->type == text) {
+        print(quoted(f.bytes));
+      } else if (f.kind != wire::kind::bytes) {
+        print(number(known->type, f.value));
+      } else {
+        for (auto rest = f.bytes; !rest.empty();) { // packed numbers
+          const auto size = known->type == float32 ? 4u : known->type == float64 ? 8u : 0u;
+          print(number(known->type, size > 0 ? wire::fixed(wire::take(rest, size)) : wire::take_varint(rest)));
+        }
+      }
+    }
+  }
+
+  static std::string number(schema::type type, std::uint64_t bits) {
+    using enum schema::type;
+    switch (type) {
+    case float32: return decimal(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    case float64: return decimal(std::bit_cast<double>(bits));
+    case boolean: return bits != 0 ? "true" : "false";
+    case data_type: {
+      const auto value = value_type(static_cast<tensorflow::data_type>(bits));
+      const bool named = bits >> 32 == 0 && value < std::size(data_types);
+      return !named ? std::to_string(static_cast<std::uint32_t>(bits))
+                    : std::string{data_types[value].name}.append(value != bits ? "_REF" : "");
+    }
+    case uint32: return std::to_string(static_cast<std::uint32_t>(bits));
+    case uint64: return std::to_string(bits);
+    case int32: return std::to_string(static_cast<std::int32_t>(bits));
+    default: return std::to_string(static_cast<std::int64_t>(bits));
+    }
+  }
+  template <class Float>
+  static std::string decimal(Float value) {
+    if (std::isnan(value)) { // whose sign tells nothing
+      return "nan";
+    }
+    char buffer[64];
+    const auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
+    return {buffer, result.ptr};
+  }
+
+  std::string out_;
+};
+
 } // namespace detail
 
 /// The binary encoding of a message given as text. For each node of its graphs and their functions, in the order of the
@@ -413,6 +462,12 @@ private:
 inline std::string from_text(std::string_view text, schema::message_id root, const std::string& file,
                              std::vector<device_place>* places = nullptr) {
   return detail::text_parser{text, file, places}.parse(root);
+}
+
+/// The text of an encoded message, as Protocol Buffers' own printer lays it out. Fields that the schema does not have
+/// are left out. Throws `error` for bytes that are no message and nesting deeper than 100. Complexity: O(size · depth).
+inline std::string to_text(std::string_view bytes, schema::message_id message) {
+  return detail::text_printer{}.print(message, bytes);
 }
 
 } // namespace weft::tensorflow

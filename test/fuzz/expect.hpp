@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Expectations of the fuzzers: what does not hold is thrown as something other than a `weft::error`.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/workload/model.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+
+namespace weft::test::fuzz {
+
+inline void expect(bool holds, const char* what) {
+  if (!holds) {
+    throw std::logic_error{what};
+  }
+}
+
+inline void expect_one_line(const error& e) {
+  const std::string_view what = e.what();
+  expect(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
+}
+
+/// Calls try_it(); an `error` must be one line.
+template <class Try>
+void refused_in_one_line(const Try& try_it) {
+  try {
+    try_it();
+  } catch (const error& e) {
+    expect_one_line(e);
+  }
+}
+
+/// What every reader of models promises beside the workload.
+inline model checked(model m) {
+  expect(!m.format.empty(), "a model has no format");
+  expect(m.seconds.empty() || m.seconds.size() == m.ops.num_ops(), "not every op has a time");
+  for (const double x : m.seconds) {
+    expect(std::isnan(x) || (x >= 0 && std::isfinite(x)), "a time is negative or infinite");
+  }
+  for (const auto& note : m.notes) {
+    expect(!note.empty() && note.find_first_of("\r\n") == note.npos, "a note is not one line");
+  }
+  return m;
+}
+
+} // namespace weft::test::fuzz
