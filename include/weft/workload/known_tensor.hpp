@@ -55,6 +55,21 @@ struct known_tensor {
   friend bool operator==(const known_tensor&, const known_tensor&) = default;
 };
 
+/// A format of elements, and the range of those that are whole numbers.
+struct element_format {
+  known_tensor::format is = known_tensor::format::integer;
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+
+  /// True if elements have this format, and none of them leaves the range.
+  bool holds(const known_tensor& x) const {
+    const auto* whole = x.whole();
+    return x.is == is && (whole == nullptr || std::all_of(whole->begin(), whole->end(), [&](std::int64_t i) {
+             return i >= least && i <= greatest;
+           }));
+  }
+};
+
 /// Operations on known tensors, which return nothing where the arguments are none that the op takes, where a whole
 /// number would leave the range of 62 bits, and where the result is too large to be kept. Negative axes count from the
 /// last one. Complexity: O(elements · axes) each.
@@ -226,21 +241,25 @@ inline maybe transpose(const known_tensor& x, const extents& order) {
   return detail::picked(x, dims, [&](const extents& at) { return detail::dot(at, steps); });
 }
 
-/// Every `steps[i]`-th element from `starts[i]` up to, and without, `ends[i]` along `axes[i]`; backwards where a step
-/// is negative. What lies outside counts up to the edge.
-inline maybe slice(const known_tensor& x, const extents& starts, const extents& ends, const extents& axes,
-                   const extents& steps) {
+/// The places of a slice: its extents and, along each axis of the tensor, the first index and the step.
+struct slice_places {
+  extents dims, first, step;
+};
+
+/// Every `steps[i]`-th place from `starts[i]` up to, and without, `ends[i]` along `axes[i]`; backwards where a step is
+/// negative. What lies outside counts up to the edge.
+inline std::optional<slice_places> places_of_slice(extents dims, const extents& starts, const extents& ends,
+                                                   const extents& axes, const extents& steps) {
   if (starts.size() != axes.size() || ends.size() != axes.size() || steps.size() != axes.size()) {
     return std::nullopt;
   }
-  auto dims = x.dims;
-  extents first(dims.size(), 0), step(dims.size(), 1);
+  slice_places made{.dims = dims, .first = extents(dims.size(), 0), .step = extents(dims.size(), 1)};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto at = axis_of(axes[i], dims.size());
     if (!at || steps[i] == 0 || steps[i] < -detail::limit) {
       return std::nullopt;
     }
-    const auto size = x.dims[*at];
+    const auto size = dims[*at];
     const bool back = steps[i] < 0;
     const auto edge = [&](std::int64_t k) {
       return std::clamp<std::int64_t>(k < 0 ? std::max(k, -size - 1) + size : k, back ? -1 : 0, back ? size - 1 : size);
@@ -248,14 +267,23 @@ inline maybe slice(const known_tensor& x, const extents& starts, const extents& 
     const auto from = edge(starts[i]), to = edge(ends[i]);
     const auto length = back ? from - to : to - from;
     const auto stride = back ? -steps[i] : steps[i];
-    dims[*at] = length <= 0 ? 0 : (length - 1) / stride + 1;
-    first[*at] = from;
-    step[*at] = dims[*at] > 1 ? steps[i] : 1;
+    made.dims[*at] = length <= 0 ? 0 : (length - 1) / stride + 1;
+    made.first[*at] = from;
+    made.step[*at] = made.dims[*at] > 1 ? steps[i] : 1;
   }
-  return detail::picked(x, dims, [&, strides = detail::strides_of(x.dims)](const extents& at) {
+  return made;
+}
+
+inline maybe slice(const known_tensor& x, const extents& starts, const extents& ends, const extents& axes,
+                   const extents& steps) {
+  const auto places = places_of_slice(x.dims, starts, ends, axes, steps);
+  if (!places) {
+    return std::nullopt;
+  }
+  return detail::picked(x, places->dims, [&, strides = detail::strides_of(x.dims)](const extents& at) {
     std::int64_t source = 0;
     for (std::size_t i = 0; i < at.size(); ++i) {
-      source += (first[i] + at[i] * step[i]) * strides[i];
+      source += (places->first[i] + at[i] * places->step[i]) * strides[i];
     }
     return source;
   });

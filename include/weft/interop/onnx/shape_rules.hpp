@@ -81,10 +81,7 @@ inline std::vector<std::optional<known_tensor>> known_outputs_of(const ::onnx::N
   made = known_outputs({.op = call, .inputs = elements, .made = first, .num_outputs = outputs.size()});
   for (std::size_t i = 0; i < made.size(); ++i) {
     const auto format = format_of_output(i);
-    const auto* const whole = made[i] ? made[i]->whole() : nullptr;
-    const auto is_within = [&](std::int64_t x) { return x >= format->least && x <= format->greatest; };
-    if (!format || !made[i] || made[i]->is != format->is ||
-        (whole != nullptr && !std::all_of(whole->begin(), whole->end(), is_within))) {
+    if (made[i] && !(format && format->holds(*made[i]))) {
       made[i].reset();
     }
   }

@@ -56,13 +56,7 @@ inline bool is_whole(const ::onnx::TensorProto& t) {
   }
 }
 
-/// The format of elements of a type, and the range of those that are whole numbers; nothing for types whose numbers are
-/// not followed.
-struct element_format {
-  known_tensor::format is = known_tensor::format::integer;
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();
-  std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
-};
+/// The format of elements of a type; nothing for types whose numbers are not followed.
 inline std::optional<element_format> format_of(std::int32_t type) {
   using enum known_tensor::format;
   switch (type) {

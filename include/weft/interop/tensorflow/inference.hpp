@@ -7,6 +7,7 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/shape_rules.hpp"
+#include "weft/interop/tensorflow/values.hpp"
 #include "weft/interop/tensorflow/work.hpp"
 
 #include <algorithm>
@@ -232,6 +233,7 @@ private:
                                        : std::vector<proposal>(outputs.size());
     const auto call = calls_function(g_, n) ? calls_(n, inputs_, guess_) : std::nullopt;
     const auto declared = shapes_attribute(n, "_output_shapes");
+    auto elements = known_elements(v);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const auto port = outputs[i];
       tensor_info result;
@@ -240,6 +242,10 @@ private:
       }
       own_shape(v, port, proposals[i], result);
       at_most_ += proposals[i].at_most && proposals[i].dims ? 1u : 0u;
+      if (elements[i]) {
+        proposals[i].dims = elements[i]->dims;
+        result.values = std::move(elements[i]);
+      }
       settle(v, proposals[i], port < declared.size() ? shape_of(declared[port]) : std::nullopt, result);
       if (!result.known && guess_) {
         if (family == nullptr && !inputs_.empty() && inputs_[0]->known) {
@@ -258,6 +264,13 @@ private:
       // Each type takes a walk through the node, so there is a limit to telling them apart.
       result.type =
         i < 64 ? type_of_output(n, family, port, inputs_, result.type) : tensors_[first_[v] + 63].type;
+      const auto format = format_of(result.type);
+      const auto fits = [&](const known_tensor& x) {
+        return format && format->holds(x) && x.dims == known::extents{result.dims.begin(), result.dims.end()};
+      };
+      if (result.values && !(result.known && fits(*result.values))) {
+        result.values = nullptr;
+      }
       tensors_[first_[v] + i] = std::move(result);
     }
     if (guess_) {
@@ -268,6 +281,27 @@ private:
     }
   }
 
+  /// The elements of v's outputs, as far as they follow from its inputs.
+  std::vector<std::shared_ptr<const known_tensor>> known_elements(op_id v) const {
+    const auto outputs = ports(v);
+    std::vector<std::shared_ptr<const known_tensor>> all(outputs.size());
+    if (inputs_.empty() || outputs.empty() || families_[v] == nullptr) {
+      return all;
+    }
+    const auto made = known_outputs_of(g_[v], inputs_, type_of_output(g_[v], families_[v], 0, inputs_, dt::float32));
+    const auto rule = families_[v]->shape;
+    const bool passes = rule == shape_rule::identity || rule == shape_rule::switch_ || rule == shape_rule::each;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto from = rule == shape_rule::each ? outputs[i] : 0;
+      if (outputs[i] < made.size() && made[outputs[i]]) {
+        all[i] = std::make_shared<const known_tensor>(*made[outputs[i]]);
+      } else if (passes && from < inputs_.size()) {
+        all[i] = inputs_[from]->values;
+      }
+    }
+    return all;
+  }
+
   /// Shapes that come from the node itself, or from outside.
   void own_shape(op_id v, std::uint32_t port, proposal& p, tensor_info& result) const {
     if (port != 0 || families_[v] == nullptr) {
@@ -276,7 +310,9 @@ private:
     const auto& n = g_[v];
     const auto rule = families_[v]->shape;
     if (rule == shape_rule::constant) {
-      if (const auto value = attribute(n, "value")) {
+      if (tensors_[first_[v]].known) { // it was read in a round before
+        result = tensors_[first_[v]];
+      } else if (const auto value = attribute(n, "value")) {
         result = read_tensor(text_field(*value, 8)).info;
       }
     } else if (rule == shape_rule::argument && v < arguments_.size()) {
@@ -314,7 +350,7 @@ private:
     }
     const auto& base = declared ? *declared : *proposed;
     const bool both = declared && proposed && declared->size() == proposed->size();
-    if (base.size() > max_values) {
+    if (base.size() > max_axes) {
       return;
     }
     nn::extents dims;
@@ -331,9 +367,6 @@ private:
     }
     result.dims = std::move(dims);
     result.known = true;
-    auto values = result.values ? result.values : p.values;
-    const bool fits = values && static_cast<double>(values->size()) == elements(result.dims);
-    result.values = fits ? std::move(values) : nullptr;
   }
 
   /// Finds shapes of inputs that say nothing themselves, from the ops that read them. Returns whether it found some.
@@ -380,9 +413,9 @@ private:
     if (reshaped) {
       return std::nullopt;
     }
-    if (n.op == "Reshape" && inputs_.size() > 1 && inputs_[1]->values) {
+    if (n.op == "Reshape" && inputs_.size() > 1 && inputs_[1]->values && inputs_[1]->values->whole() != nullptr) {
       std::uint64_t row = 1;
-      const auto& target = *inputs_[1]->values;
+      const auto& target = *inputs_[1]->values->whole();
       for (std::size_t i = 0; i < target.size(); ++i) {
         row = i > 0 || target[i] > 0 ? row * static_cast<std::uint64_t>(std::clamp<std::int64_t>(target[i], 1, 1 << 15))
                                      : row;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/interop/tensorflow/op_shapes.hpp"
+#include "weft/workload/strided_slice.hpp"
 
 #include <limits>
 #include <string_view>
@@ -16,13 +17,21 @@ public:
   using op_shapes::op_shapes;
 
 protected:
+  /// Sums and products that wrap around.
+  static std::int64_t plus(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  }
+  static std::int64_t times(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  }
+
   /// As the values of one input say, else like another one if that has more than one extent.
   void shape_from(std::size_t i, std::size_t otherwise) {
     if (const auto* const v = values(i)) {
       all(*v);
     } else if (has(otherwise) && in_[otherwise]->dims.size() > 1) {
       all(dims(otherwise));
-    } else if (has(i) && in_[i]->dims.size() == 1 && in_[i]->dims[0] <= max_values) {
+    } else if (has(i) && in_[i]->dims.size() == 1 && in_[i]->dims[0] <= max_axes) {
       all(list(static_cast<std::size_t>(in_[i]->dims[0]), -1)); // as many extents as the shape has entries
     }
   }
@@ -34,14 +43,9 @@ protected:
       }
     }
   }
-  void identity(std::size_t i) {
-    for (auto& o : out_) {
-      o = {dims(i), i < in_.size() ? in_[i]->values : nullptr};
-    }
-  }
   void each() {
     for (std::size_t i = 0; i < ports_.size(); ++i) {
-      out_[i] = {dims(ports_[i]), ports_[i] < in_.size() ? in_[ports_[i]]->values : nullptr};
+      out_[i] = {dims(ports_[i])};
     }
   }
   void merge() {
@@ -56,19 +60,15 @@ protected:
 
   void shape() {
     if (has(0)) {
-      known(0, {rank_of(0)}, *dims(0));
+      set(0, list{rank_of(0)});
     }
   }
   void shape_n() {
     for (const auto port : ports_) {
       if (has(port)) {
-        known(port, {rank_of(port)}, *dims(port));
+        set(port, list{rank_of(port)});
       }
     }
-  }
-  void size() {
-    const double count = has(0) ? elements(in_[0]->dims) : -1;
-    known(0, {}, {count < 1e18 ? static_cast<std::int64_t>(count) : -1});
   }
   void reshape() {
     const auto* const target = values(1);
@@ -85,17 +85,8 @@ protected:
       const double count = elements(in_[0]->dims) / rest;
       *open = count < 1e18 ? static_cast<std::int64_t>(count) : -1;
     }
-    set(0, std::move(shape), in_[0]->values);
+    set(0, std::move(shape));
   }
-  void fill() {
-    shape_from(0, in_.size());
-    const auto value = scalar(1);
-    if (value && out_.size() == 1 && out_[0].dims && out_[0].dims->size() == 1 &&
-        out_[0].dims->front() <= static_cast<std::int64_t>(max_values) && out_[0].dims->front() >= 0) {
-      out_[0].values = make_values(list(static_cast<std::size_t>(out_[0].dims->front()), *value));
-    }
-  }
-
   void concat(std::size_t axis_input, std::size_t first, std::size_t last) {
     auto shape = first < last ? dims(first) : std::nullopt;
     const auto which = scalar(axis_input);
@@ -103,8 +94,6 @@ protected:
     if (!at) {
       return;
     }
-    list joined;
-    bool sure = true;
     std::uint64_t extent = 0;
     for (auto i = first; i < last; ++i) {
       const auto part = dims(i);
@@ -112,14 +101,9 @@ protected:
         return set(0, std::nullopt);
       }
       extent += static_cast<std::uint64_t>((*part)[*at]);
-      const auto* const v = values(i);
-      sure = sure && v != nullptr && shape->size() == 1 && joined.size() + v->size() <= max_values;
-      if (sure) {
-        joined.insert(joined.end(), v->begin(), v->end());
-      }
     }
     (*shape)[*at] = static_cast<std::int64_t>(extent & (~std::uint64_t{0} >> 1));
-    set(0, shape, sure ? make_values(std::move(joined)) : nullptr);
+    set(0, shape);
   }
   void pack() {
     auto shape = dims(0);
@@ -127,24 +111,8 @@ protected:
     if (!at) {
       return;
     }
-    list joined;
-    for (std::size_t i = 0; shape->empty() && i < in_.size() && i < max_values; ++i) {
-      if (const auto v = scalar(i)) {
-        joined.push_back(*v);
-      }
-    }
     shape->insert(shape->begin() + static_cast<std::ptrdiff_t>(*at), static_cast<std::int64_t>(in_.size()));
-    const bool sure = joined.size() == in_.size() && shape->size() == 1;
-    set(0, shape, sure ? make_values(std::move(joined)) : nullptr);
-  }
-  void unpack() {
-    remove_axis(0, integer_attribute(n_, "axis"));
-    const auto* const v = values(0);
-    for (std::size_t i = 0; v != nullptr && i < ports_.size(); ++i) {
-      if (rank_of(0) == 1 && ports_[i] < v->size()) {
-        out_[i].values = make_values({(*v)[ports_[i]]});
-      }
-    }
+    set(0, shape);
   }
   void split() {
     auto shape = dims(1);
@@ -184,71 +152,21 @@ protected:
       const auto from = placed ? std::clamp<std::int64_t>((*begin)[i], 0, (*shape)[i]) : 0;
       (*shape)[i] = (*size)[i] >= 0 ? std::min((*size)[i], (*shape)[i] - from) : (*shape)[i] - from;
     }
-    values_of part;
-    if (const auto* const v = values(0); v != nullptr && shape->size() == 1 && placed) {
-      const auto from = std::clamp<std::int64_t>(begin->front(), 0, static_cast<std::int64_t>(v->size()));
-      const auto first = v->begin() + from;
-      part = make_values(list(first, first + std::min<std::int64_t>(shape->front(), v->end() - first)));
-    }
-    set(0, shape, part);
+    set(0, shape);
   }
-  /// begin:end:stride per extent, where masks say which bounds are open, which extents vanish and where new ones are.
   void strided_slice() {
     const auto d = dims(0);
     const auto *const begin = values(1), *const end = values(2), *const stride = values(3);
-    if (!d || begin == nullptr || end == nullptr || begin->size() != end->size() || begin->size() > 60) {
+    if (!d || begin == nullptr || end == nullptr) {
       return;
     }
-    const auto mask = [&](std::string_view key) { return static_cast<std::uint64_t>(integer_attribute(n_, key)); };
-    const auto open_begin = mask("begin_mask"), open_end = mask("end_mask"), ellipsis = mask("ellipsis_mask"),
-               added = mask("new_axis_mask"), shrunk = mask("shrink_axis_mask");
-    list shape;
-    list picked;
-    std::size_t at = 0;
-    std::size_t taken = 0; // extents of x that the entries name
-    for (std::size_t i = 0; i < begin->size(); ++i) {
-      taken += (ellipsis >> i & 1) || (added >> i & 1) ? 0 : 1;
+    op_call o;
+    for (const auto* mask : {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}) {
+      o.numbers[mask] = {integer_attribute(n_, mask)};
     }
-    for (std::size_t i = 0; i < begin->size(); ++i) {
-      if (ellipsis >> i & 1) {
-        for (auto left = d->size() - std::min(d->size(), taken); left > 0 && at < d->size(); --left) {
-          shape.push_back((*d)[at++]);
-        }
-      } else if (added >> i & 1) {
-        shape.push_back(1);
-      } else if (at < d->size()) {
-        const auto n = (*d)[at++];
-        const auto step = stride != nullptr && i < stride->size() && (*stride)[i] != 0 ? (*stride)[i] : 1;
-        const auto bound = [&](std::int64_t b) {
-          return std::clamp(b < 0 ? b + n : b, step > 0 ? 0 : std::int64_t{-1}, step > 0 ? n : n - 1);
-        };
-        const auto from = open_begin >> i & 1 ? (step > 0 ? 0 : n - 1) : bound((*begin)[i]);
-        const auto to = open_end >> i & 1 ? (step > 0 ? n : -1) : bound((*end)[i]);
-        const auto distance = step > 0 ? to - from : from - to;
-        const auto width = step > 0 ? step : step == std::numeric_limits<std::int64_t>::min() ? 1 : -step;
-        const bool single = shrunk >> i & 1;
-        const auto count = single ? 1 : distance > 0 ? (distance - 1) / width + 1 : 0;
-        if (const auto* const v = values(0); v != nullptr && d->size() == 1) {
-          for (std::int64_t k = 0; k < count; ++k) {
-            const auto index = from + k * step;
-            if (index >= 0 && index < static_cast<std::int64_t>(v->size())) {
-              picked.push_back((*v)[static_cast<std::size_t>(index)]);
-            }
-          }
-        }
-        if (!single) {
-          shape.push_back(count);
-        }
-      }
+    if (const auto s = strided_slice_of(o, *d, *begin, *end, stride != nullptr ? *stride : list{})) {
+      set(0, s->dims);
     }
-    shape.insert(shape.end(), d->begin() + static_cast<std::ptrdiff_t>(at), d->end());
-    double count = 1;
-    for (const auto s : shape) {
-      count *= static_cast<double>(s);
-    }
-    const bool sure = values(0) != nullptr && d->size() == 1 && static_cast<double>(picked.size()) == count;
-    set(0, shape.size() <= max_values ? partial_shape{std::move(shape)} : std::nullopt,
-        sure ? make_values(std::move(picked)) : nullptr);
   }
   void transpose() {
     const auto d = dims(0);
@@ -273,18 +191,7 @@ protected:
     auto shape = *x;
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(*at));
     shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(*at), i->begin(), i->end());
-    values_of picked;
-    if (const auto* const from = values(0), * const which = values(1);
-        from != nullptr && which != nullptr && x->size() == 1) {
-      list result;
-      for (const auto k : *which) {
-        if (const auto a = axis(k, from->size())) {
-          result.push_back((*from)[*a]);
-        }
-      }
-      picked = result.size() == which->size() ? make_values(std::move(result)) : nullptr;
-    }
-    set(0, std::move(shape), std::move(picked));
+    set(0, std::move(shape));
   }
   void gather_nd() {
     const auto x = dims(0);
@@ -298,10 +205,10 @@ protected:
   }
   void tile() {
     auto shape = dims(0);
-    const auto* const times = values(1);
-    if (shape && times != nullptr && times->size() == shape->size()) {
+    const auto* const repeats = values(1);
+    if (shape && repeats != nullptr && repeats->size() == shape->size()) {
       for (std::size_t i = 0; i < shape->size(); ++i) {
-        (*shape)[i] = *integer_arithmetic("Mul", (*shape)[i], (*times)[i]);
+        (*shape)[i] = times((*shape)[i], (*repeats)[i]);
       }
       set(0, shape);
     }
@@ -312,7 +219,7 @@ protected:
     const auto at = shape && which ? axis(*which, shape->size() + 1) : std::nullopt;
     if (at) {
       shape->insert(shape->begin() + static_cast<std::ptrdiff_t>(*at), 1);
-      set(0, shape, in_[0]->values);
+      set(0, shape);
     }
   }
   void squeeze() {
@@ -335,15 +242,14 @@ protected:
         shape.push_back((*d)[i]);
       }
     }
-    set(0, std::move(shape), in_[0]->values);
+    set(0, std::move(shape));
   }
   void pad() {
     auto shape = dims(0);
     const auto* const by = values(1);
     if (shape && by != nullptr && by->size() == 2 * shape->size()) {
       for (std::size_t i = 0; i < shape->size(); ++i) {
-        (*shape)[i] =
-          *integer_arithmetic("Add", (*shape)[i], *integer_arithmetic("Add", (*by)[2 * i], (*by)[2 * i + 1]));
+        (*shape)[i] = plus((*shape)[i], plus((*by)[2 * i], (*by)[2 * i + 1]));
       }
       set(0, shape);
     }
@@ -368,22 +274,7 @@ protected:
     const auto n = count < 1e15 ? static_cast<std::int64_t>(count) +
                                     (count > static_cast<double>(static_cast<std::int64_t>(count)) ? 1 : 0)
                                 : -1;
-    list numbers;
-    for (std::int64_t i = 0; i < n && n <= static_cast<std::int64_t>(max_values); ++i) {
-      numbers.push_back(*integer_arithmetic("Add", *first, *integer_arithmetic("Mul", i, *step)));
-    }
-    set(0, list{n}, static_cast<std::int64_t>(numbers.size()) == n ? make_values(std::move(numbers)) : nullptr);
-  }
-  void broadcast_args() {
-    const auto* const a = values(0);
-    const auto* const b = values(1);
-    if (a != nullptr && b != nullptr) {
-      const auto [first, second] = repeated_axes(*a, *b);
-      known(0, {static_cast<std::int64_t>(first.size())}, first);
-      known(1, {static_cast<std::int64_t>(second.size())}, second);
-    } else {
-      all(list{-1});
-    }
+    set(0, list{n});
   }
   void segment_sum() {
     const auto x = dims(0);

@@ -16,7 +16,6 @@ namespace weft::tensorflow::detail {
 /// What a rule proposes for one output; extents of -1 are not known.
 struct proposal {
   partial_shape dims = {};
-  values_of values = {};
   bool at_most = false; ///< data decide, and this is the most that is possible
 };
 
@@ -34,11 +33,11 @@ protected:
   partial_shape dims(std::size_t i) const {
     return has(i) ? partial_shape{list(in_[i]->dims.begin(), in_[i]->dims.end())} : std::nullopt;
   }
-  const list* values(std::size_t i) const { return i < in_.size() ? in_[i]->values.get() : nullptr; }
-  std::optional<std::int64_t> scalar(std::size_t i) const {
-    const auto* const v = values(i);
-    return v != nullptr && v->size() == 1 ? std::optional{v->front()} : std::nullopt;
+  /// Whole numbers in an input, or null if these are not known.
+  const list* values(std::size_t i) const {
+    return i < in_.size() && in_[i]->values ? in_[i]->values->whole() : nullptr;
   }
+  std::optional<std::int64_t> scalar(std::size_t i) const { return i < in_.size() ? in_[i]->number() : std::nullopt; }
   /// An axis counted from the end if negative; nothing if there is none.
   static std::optional<std::size_t> axis(std::int64_t a, std::size_t rank) {
     const auto n = static_cast<std::int64_t>(rank);
@@ -52,10 +51,10 @@ protected:
     }
   }
   /// For the output with that number, if anybody reads it.
-  void set(std::uint32_t port, partial_shape shape, values_of values = {}) {
+  void set(std::uint32_t port, partial_shape shape) {
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       if (ports_[i] == port) {
-        out_[i] = {std::move(shape), std::move(values)};
+        out_[i] = {std::move(shape)};
         return;
       }
     }
@@ -74,10 +73,6 @@ protected:
       shape->push_back((*b)[b->size() - (transposed_second ? 2 : 1)]);
       set(0, shape);
     }
-  }
-  void known(std::uint32_t port, list shape, list values) {
-    const bool sure = std::ranges::all_of(values, [](std::int64_t v) { return v >= 0; });
-    set(port, std::move(shape), sure ? make_values(std::move(values)) : nullptr);
   }
 
   const graph& g_;

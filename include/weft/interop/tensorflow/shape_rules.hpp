@@ -19,7 +19,7 @@ public:
   std::vector<proposal> apply() {
     switch (family_.shape) {
     case shape_rule::like_first: all(dims(0)); break;
-    case shape_rule::identity: identity(0); break;
+    case shape_rule::identity: all(dims(0)); break;
     case shape_rule::each: each(); break;
     case shape_rule::like_second: all(dims(1)); break;
     case shape_rule::broadcast: elementwise(); break;
@@ -48,17 +48,17 @@ public:
     case shape_rule::resource_gather: gather(); break;
     case shape_rule::shape: shape(); break;
     case shape_rule::shape_n: shape_n(); break;
-    case shape_rule::rank: known(0, {}, {rank_of(0)}); break;
-    case shape_rule::size: size(); break;
+    case shape_rule::rank:
+    case shape_rule::size: all(list{}); break;
     case shape_rule::reshape: reshape(); break;
-    case shape_rule::fill: fill(); break;
+    case shape_rule::fill: shape_from(0, in_.size()); break;
     case shape_rule::from_values: shape_from(0, 0); break;
     case shape_rule::from_second_values: shape_from(1, 0); break;
     case shape_rule::from_third_values: shape_from(2, in_.size()); break;
     case shape_rule::concat_first: concat(0, 1, gives_ranges(n_.op) ? 1 + in_.size() / 3 : in_.size()); break;
     case shape_rule::concat_last: concat(in_.empty() ? 0 : in_.size() - 1, 0, in_.empty() ? 0 : in_.size() - 1); break;
     case shape_rule::pack: pack(); break;
-    case shape_rule::unpack: unpack(); break;
+    case shape_rule::unpack: remove_axis(0, integer_attribute(n_, "axis")); break;
     case shape_rule::split: split(); break;
     case shape_rule::split_v: split_v(); break;
     case shape_rule::slice: slice(); break;
@@ -72,11 +72,11 @@ public:
     case shape_rule::pad: pad(); break;
     case shape_rule::one_hot: one_hot(); break;
     case shape_rule::range: range(); break;
-    case shape_rule::broadcast_args: broadcast_args(); break;
+    case shape_rule::broadcast_args: all(list{-1}); break;
     case shape_rule::concat_offset: all(dims(1)); break;
     case shape_rule::segment_sum: segment_sum(); break;
     case shape_rule::resize: resize(); break;
-    case shape_rule::switch_: identity(0); break;
+    case shape_rule::switch_: all(dims(0)); break;
     case shape_rule::merge: merge(); break;
     case shape_rule::dequeue: dequeue(); break;
     case shape_rule::space_to_batch: batch_of_blocks(true); break;
@@ -126,21 +126,6 @@ private:
       shape = other ? broadcast(*shape, *other) : std::nullopt;
     }
     all(shape);
-    const auto* const a = values(0);
-    const auto* const b = values(1);
-    if (!shape || a == nullptr || b == nullptr || a->empty() || b->empty() ||
-        (a->size() != b->size() && a->size() != 1 && b->size() != 1)) {
-      return;
-    }
-    list result;
-    for (std::size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
-      const auto r = integer_arithmetic(n_.op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
-      if (!r) {
-        return;
-      }
-      result.push_back(*r);
-    }
-    set(0, shape, make_values(std::move(result)));
   }
 
   void channels() {
@@ -181,15 +166,7 @@ private:
         shape.push_back(gone[i] ? 1 : (*d)[i]);
       }
     }
-    values_of result;
-    if (const auto* const v = values(0); v != nullptr && d->size() == 1 && gone[0]) {
-      std::optional<std::int64_t> sum = n_.op == "Prod" ? 1 : 0;
-      for (std::size_t i = 0; i < v->size() && sum; ++i) {
-        sum = i == 0 && n_.op != "Prod" && n_.op != "Sum" ? (*v)[0] : integer_arithmetic(n_.op, *sum, (*v)[i]);
-      }
-      result = sum && n_.op != "Mean" ? make_values({*sum}) : nullptr;
-    }
-    set(0, std::move(shape), std::move(result));
+    set(0, std::move(shape));
   }
 
   void matmul() {
@@ -229,10 +206,10 @@ private:
     const bool open = result.find("...") != result.npos;
     const auto labels = einsum_labels(result, open ? result.size() - 3 + unnamed : result.size());
     list shape;
-    for (std::size_t k = 0; labels && k < labels->size() && k <= max_values; ++k) {
+    for (std::size_t k = 0; labels && k < labels->size() && k <= max_axes; ++k) {
       shape.push_back(size[static_cast<unsigned char>((*labels)[k]) & 127]);
     }
-    if (labels && shape.size() <= max_values) {
+    if (labels && shape.size() <= max_axes) {
       set(0, std::move(shape));
     }
   }

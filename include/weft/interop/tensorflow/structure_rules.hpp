@@ -22,8 +22,6 @@ public:
   using movement_rules::movement_rules;
 
 protected:
-  static std::int64_t plus(std::int64_t a, std::int64_t b) { return *integer_arithmetic("Add", a, b); }
-  static std::int64_t times(std::int64_t a, std::int64_t b) { return *integer_arithmetic("Mul", a, b); }
   static std::int64_t over(std::int64_t a, std::int64_t b) { return b > 0 ? a / b : -1; }
 
   /// Blocks of each padded extent become examples (SpaceToBatch), or examples blocks, whose edges are cut off.
@@ -101,35 +99,13 @@ protected:
     }
     if (const auto given = scalar(ids + 1); n_.op.ends_with("WithNumSegments")) {
       shape->front() = given.value_or(-1);
-    } else if (const auto last = last_number(ids)) {
-      shape->front() = plus(*last, 1);
+    } else if (const auto* const all = values(ids); all != nullptr && !all->empty()) {
+      shape->front() = plus(all->back(), 1);
     } else {
       shape->front() = dims(ids)->front();
       at_most_ = true;
     }
     set(0, shape);
-  }
-  /// The last element of a constant, however large it is.
-  std::optional<std::int64_t> last_number(std::size_t i) const {
-    if (const auto* const v = values(i); v != nullptr && !v->empty()) {
-      return v->back();
-    }
-    const auto& from = g_[sources_[i].from];
-    const auto value = from.op == "Const" ? attribute(from, "value") : std::nullopt;
-    std::optional<std::int64_t> last;
-    for (const auto& f : wire::fields{value ? text_field(*value, 8) : std::string_view{}}) {
-      const auto size = element_bytes(in_[i]->type);
-      if (f.number == 4 && f.bytes.size() >= size && size <= 8) {
-        const auto raw = wire::detail::fixed(f.bytes.substr(f.bytes.size() - size));
-        last = size == 4 ? static_cast<std::int32_t>(raw) : static_cast<std::int64_t>(raw);
-      } else if (f.number == 7 || f.number == 10) {
-        wire::for_each_integer(f, [&](std::uint64_t n) {
-          last = static_cast<std::int64_t>(n);
-          return true;
-        });
-      }
-    }
-    return last;
   }
   /// As many rows as there are elements that are true or differ; `columns` each, or none if that is negative.
   void chosen_rows(std::int64_t columns) {
@@ -198,7 +174,7 @@ protected:
   }
   /// A tensor with another one on its diagonal, or that diagonal.
   void diagonal(bool part) {
-    if (auto d = dims(0); d && d->size() <= max_values / 2) {
+    if (auto d = dims(0); d && d->size() <= max_axes / 2) {
       const auto half = part ? d->size() / 2 : d->size();
       d->resize(half);
       if (!part) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Static facts about a tensor: type, shape, and the values of small integer tensors, such as shapes and axes.
+/// Static facts about a tensor: type, shape, and the elements of small ones, such as shapes and axes.
 #pragma once
 
 #include "weft/interop/tensorflow/graph.hpp"
+#include "weft/workload/known_tensor.hpp"
 #include "weft/workload/nn/shape.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,12 +23,18 @@ struct tensor_info {
   bool known = false; ///< whether its shape is
   data_type type = dt::float32;
   nn::extents dims = {};
-  std::shared_ptr<const std::vector<std::int64_t>> values = {}; ///< all elements, where these are known
+  std::shared_ptr<const known_tensor> values = {}; ///< all elements, where these are known
+
+  /// Its only element, if that is a whole number that is known.
+  std::optional<std::int64_t> number() const {
+    const auto* const whole = values ? values->whole() : nullptr;
+    return whole != nullptr && whole->size() == 1 ? std::optional{whole->front()} : std::nullopt;
+  }
 };
 
 namespace detail {
 
-inline constexpr std::size_t max_values = 32; ///< larger tensors are not shapes or axes
+inline constexpr std::size_t max_axes = 32; ///< no tensor has more
 
 inline double elements(const nn::extents& dims) {
   double count = 1;
@@ -50,17 +59,91 @@ inline byte_count bytes_of(const tensor_info& t) {
   return bytes;
 }
 
-using values_of = std::shared_ptr<const std::vector<std::int64_t>>;
-
-inline values_of make_values(std::vector<std::int64_t> list) {
-  return list.size() <= max_values ? std::make_shared<const std::vector<std::int64_t>>(std::move(list)) : nullptr;
+/// The format of elements of a type; nothing for types whose numbers are not followed.
+constexpr std::optional<element_format> format_of(data_type type) {
+  using enum known_tensor::format;
+  switch (value_type(type)) {
+  case dt::float32: return element_format{single_precision};
+  case dt::float64: return element_format{double_precision};
+  case dt::boolean: return element_format{truth};
+  case dt::int64: return element_format{};
+  case dt::int32: return element_format{integer, INT32_MIN, INT32_MAX};
+  case dt::int16: return element_format{integer, INT16_MIN, INT16_MAX};
+  case dt::int8: return element_format{integer, INT8_MIN, INT8_MAX};
+  case dt::uint64: return element_format{integer, 0};
+  case dt::uint32: return element_format{integer, 0, UINT32_MAX};
+  case dt::uint16: return element_format{integer, 0, UINT16_MAX};
+  case dt::uint8: return element_format{integer, 0, UINT8_MAX};
+  default: return std::nullopt;
+  }
 }
 
-/// A TensorProto: type and shape, small integers, and how many of its elements are stored (the last one of them stands
+/// A TensorProto: type and shape, the elements if they are few, and how many of them are stored (the last one stands
 /// for all that follow).
 struct stored_tensor {
   tensor_info info;
   double stored = 0;
+};
+
+/// Elements of a TensorProto that are numbers of 4 or 8 bytes, or variable-length ones, one after the other.
+class element_list {
+public:
+  element_list(const element_format& format, std::size_t width, std::size_t max_size)
+      : format_{format}, width_{width}, max_size_{max_size} {}
+
+  /// Takes those of a field.
+  void add(const wire::field& f) {
+    const bool real = format_.is == known_tensor::format::single_precision ||
+                      format_.is == known_tensor::format::double_precision;
+    if (f.number == 4 || (real && f.number == (width_ == 8 ? 6 : 5))) { // raw, or packed
+      if (f.kind != wire::kind::bytes) {
+        add_bits(f.value);
+      }
+      for (std::size_t at = 0; at + width_ <= f.bytes.size() && size() < max_size_; at += width_) {
+        add_bits(wire::detail::fixed(f.bytes.substr(at, width_)));
+      }
+    } else if (!real && (f.number == 7 || f.number == 10 || f.number == 11 || f.number == 16 || f.number == 17)) {
+      wire::for_each_integer(f, [&](std::uint64_t i) {
+        whole_.push_back(static_cast<std::int64_t>(i));
+        return size() < max_size_;
+      });
+    }
+  }
+  std::size_t size() const { return whole_.size() + reals_.size(); }
+  /// A tensor of these extents: the last element stands for all that follow. Nothing if there is none.
+  std::shared_ptr<const known_tensor> take(const nn::extents& dims) && {
+    if (size() == 0 && max_size_ != 0) {
+      return nullptr;
+    }
+    known_tensor made{.dims = {dims.begin(), dims.end()}, .is = format_.is};
+    if (whole_.empty() && format_.is != known_tensor::format::truth && format_.is != known_tensor::format::integer) {
+      reals_.resize(max_size_, reals_.empty() ? 0 : reals_.back());
+      made.elements = std::move(reals_);
+    } else {
+      whole_.resize(max_size_, whole_.empty() ? 0 : whole_.back());
+      made.elements = std::move(whole_);
+    }
+    return format_.holds(made) ? std::make_shared<const known_tensor>(std::move(made)) : nullptr;
+  }
+
+private:
+  void add_bits(std::uint64_t bits) {
+    const auto unused = 64 - 8 * width_;
+    if (format_.is == known_tensor::format::double_precision) {
+      reals_.push_back(std::bit_cast<double>(bits));
+    } else if (format_.is == known_tensor::format::single_precision) {
+      reals_.push_back(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
+    } else { // a negative number of few bytes has its sign in the last of them
+      whole_.push_back(format_.least < 0 ? static_cast<std::int64_t>(bits << unused) >> unused
+                                         : static_cast<std::int64_t>(bits));
+    }
+  }
+
+  element_format format_;
+  std::size_t width_;
+  std::size_t max_size_;
+  known_tensor::integers whole_ = {};
+  known_tensor::reals reals_ = {};
 };
 
 inline stored_tensor read_tensor(std::string_view bytes) {
@@ -72,32 +155,24 @@ inline stored_tensor read_tensor(std::string_view bytes) {
     t.info.dims.assign(dims->begin(), dims->end());
   }
   const auto size = element_bytes(t.info.type);
-  const bool small = t.info.known && (t.info.type == dt::int32 || t.info.type == dt::int64) &&
-                     elements(t.info.dims) <= static_cast<double>(max_values);
-  std::vector<std::int64_t> values;
+  const auto format = format_of(t.info.type);
+  const auto count = t.info.known && format ? known::size_of(*dims) : std::nullopt;
+  auto elements = count ? std::optional{element_list{*format, static_cast<std::size_t>(size), *count}} : std::nullopt;
   for (const auto& f : wire::fields{bytes}) {
     if (f.number == 4 && f.kind == wire::kind::bytes) {
       t.stored += static_cast<double>(f.bytes.size()) / static_cast<double>(size);
-      for (std::size_t at = 0; small && at + size <= f.bytes.size() && values.size() < max_values; at += size) {
-        const auto raw = wire::detail::fixed(f.bytes.substr(at, size));
-        values.push_back(size == 4 ? static_cast<std::int32_t>(raw) : static_cast<std::int64_t>(raw));
-      }
     } else if ((f.number >= 5 && f.number <= 18) && f.kind == wire::kind::bytes) { // packed, or a text
       const double width = f.number == 5 || f.number == 9 ? 4 : f.number == 6 || f.number == 12 ? 8 : 1;
       t.stored += f.number == 8 || f.number == 14 || f.number == 15 ? 1 : static_cast<double>(f.bytes.size()) / width;
     } else if (f.number >= 5) {
       t.stored += 1;
     }
-    if (small && (f.number == 7 || f.number == 10)) {
-      wire::for_each_integer(f, [&](std::uint64_t i) {
-        values.push_back(static_cast<std::int64_t>(i));
-        return values.size() < max_values;
-      });
+    if (elements) {
+      elements->add(f);
     }
   }
-  if (small && (!values.empty() || elements(t.info.dims) == 0)) {
-    values.resize(static_cast<std::size_t>(elements(t.info.dims)), values.empty() ? 0 : values.back());
-    t.info.values = make_values(std::move(values));
+  if (elements) {
+    t.info.values = std::move(*elements).take(t.info.dims);
   }
   return t;
 }
@@ -116,29 +191,11 @@ inline partial_shape broadcast(const std::vector<std::int64_t>& a, const std::ve
   return dims;
 }
 
-/// The axes along which a broadcast repeats its first and its second operand.
-inline std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>
-repeated_axes(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
-  std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> axes;
-  const auto rank = std::max(a.size(), b.size());
-  for (std::size_t i = 0; i < rank; ++i) {
-    const auto x = i + a.size() < rank ? 1 : a[i + a.size() - rank];
-    const auto y = i + b.size() < rank ? 1 : b[i + b.size() - rank];
-    if (x == 1) { // also where both are 1, as in TensorFlow: the sum over an extent of 1 changes nothing
-      axes.first.push_back(static_cast<std::int64_t>(i));
-    }
-    if (y == 1) {
-      axes.second.push_back(static_cast<std::int64_t>(i));
-    }
-  }
-  return axes;
-}
-
 /// The label of each extent of a term of an Einsum; those of an ellipsis are numbers, from the innermost on, as
 /// broadcasting aligns them. Nothing if the term does not fit the rank.
 inline std::optional<std::string> einsum_labels(std::string_view term, std::size_t rank) {
   std::string labels{term};
-  if (const auto at = labels.find("..."); at != labels.npos && rank + 3 >= labels.size() && rank <= max_values) {
+  if (const auto at = labels.find("..."); at != labels.npos && rank + 3 >= labels.size() && rank <= max_axes) {
     std::string unnamed;
     for (auto i = rank + 3 - labels.size(); i > 0; --i) {
       unnamed += static_cast<char>(i);
@@ -146,40 +203,6 @@ inline std::optional<std::string> einsum_labels(std::string_view term, std::size
     labels.replace(at, 3, unnamed);
   }
   return labels.size() == rank ? std::optional{labels} : std::nullopt;
-}
-
-/// a op b for small integers, wrapping around; nothing for other ops and for divisions by zero.
-inline std::optional<std::int64_t> integer_arithmetic(std::string_view op, std::int64_t a, std::int64_t b) {
-  const auto x = static_cast<std::uint64_t>(a);
-  const auto y = static_cast<std::uint64_t>(b);
-  const auto wrapped = [](std::uint64_t u) { return static_cast<std::int64_t>(u); };
-  if (op == "Add" || op == "AddV2" || op == "Sum") {
-    return wrapped(x + y);
-  }
-  if (op == "Sub") {
-    return wrapped(x - y);
-  }
-  if (op == "Mul" || op == "Prod") {
-    return wrapped(x * y);
-  }
-  if (op == "Maximum" || op == "Max") {
-    return std::max(a, b);
-  }
-  if (op == "Minimum" || op == "Min") {
-    return std::min(a, b);
-  }
-  const bool floors = op.starts_with("Floor");
-  if (b == 0 || b == -1) { // -1 would overflow for the smallest number
-    return b == 0 ? std::nullopt : op.ends_with("Div") ? std::optional{wrapped(0 - x)} : std::optional<std::int64_t>{};
-  }
-  const bool adjust = floors && a % b != 0 && (a < 0) != (b < 0);
-  if (op == "Div" || op == "RealDiv" || op == "FloorDiv" || op == "TruncateDiv") {
-    return a / b - (adjust ? 1 : 0);
-  }
-  if (op == "Mod" || op == "FloorMod" || op == "TruncateMod") {
-    return a % b + (adjust ? b : 0);
-  }
-  return std::nullopt;
 }
 
 } // namespace detail

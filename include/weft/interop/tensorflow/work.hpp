@@ -4,6 +4,7 @@
 
 #include "weft/interop/tensorflow/ops.hpp"
 #include "weft/interop/tensorflow/tensor_info.hpp"
+#include "weft/interop/tensorflow/values.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -126,22 +127,7 @@ inline op_call call_of(const node& n, const op_facts& facts, std::span<const ten
   for (const auto& t : out) {
     call.outputs.push_back(extents(t));
   }
-  for (const auto& f : wire::fields{n.body}) {
-    if (f.number != 5) {
-      continue;
-    }
-    const std::string key{text_field(f.bytes, 1)};
-    const auto value = text_field(f.bytes, 2);
-    for (const auto& v : wire::fields{value}) {
-      if (v.number == 2) {
-        call.texts[key] = std::string{v.bytes};
-      } else if (v.number == 3 || v.number == 5) {
-        call.numbers[key] = {v.integer()};
-      } else if (v.number == 1) {
-        call.numbers[key] = integers_attribute(n, key);
-      }
-    }
-  }
+  add_attributes(n, call);
   return call;
 }
 
