@@ -174,6 +174,20 @@ inline maybe slice(const value_call& c) {
   return known::slice(*c.in(0), *starts, *ends, c.list(3, "axes").value_or(axes),
                       c.list(4, "").value_or(extents(starts->size(), 1)));
 }
+inline maybe sized_slice(const value_call& c) { // x, where the part begins, how large it is; -1: up to the end
+  const auto begin = c.list(1, ""), size = c.list(2, "");
+  const auto& dims = c.in(0)->dims;
+  if (!begin || !size || begin->size() != dims.size() || size->size() != dims.size()) {
+    return std::nullopt;
+  }
+  extents ends = dims, axes(dims.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const auto first = std::clamp<std::int64_t>((*begin)[i], 0, ends[i]);
+    ends[i] = (*size)[i] < 0 ? ends[i] : first + std::min((*size)[i], ends[i]);
+  }
+  return known::slice(*c.in(0), *begin, ends, axes, extents(dims.size(), 1));
+}
 inline maybe strided_slice(const value_call& c) {
   const auto begin = c.list(1, ""), end = c.list(2, ""), step = c.list(3, "");
   const auto s = begin && end && step ? strided_slice_of(c.op, c.in(0)->dims, *begin, *end, *step) : std::nullopt;
@@ -181,7 +195,8 @@ inline maybe strided_slice(const value_call& c) {
   return part ? known::reshape(std::move(*part), s->dims) : std::nullopt;
 }
 inline maybe gather(const value_call& c) {
-  return c.in(1) != nullptr ? known::gather(*c.in(0), *c.in(1), c.op.number("axis", 0)) : std::nullopt;
+  const bool is_plain = c.op.number("batch_dims", 0) == 0;
+  return is_plain && c.in(1) != nullptr ? known::gather(*c.in(0), *c.in(1), c.op.number("axis", 0)) : std::nullopt;
 }
 inline maybe scatter(const value_call& c) {
   const bool replaces = c.op.text("reduction", "none") == "none";
@@ -371,6 +386,7 @@ inline constexpr row rows[] = {
   {"ShapeN", shapes, true},
   {"Sign", change<known::change::sign>},
   {"Size", one<size>, true},
+  {"SizedSlice", one<sized_slice>},
   {"Slice", one<slice>},
   {"Split", split},
   {"Sqrt", change<known::change::square_root>},

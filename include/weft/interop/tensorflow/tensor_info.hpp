@@ -34,8 +34,6 @@ struct tensor_info {
 
 namespace detail {
 
-inline constexpr std::size_t max_axes = 32; ///< no tensor has more
-
 inline double elements(const nn::extents& dims) {
   double count = 1;
   for (const auto d : dims) {
@@ -175,34 +173,6 @@ inline stored_tensor read_tensor(std::string_view bytes) {
     t.info.values = std::move(*elements).take(t.info.dims);
   }
   return t;
-}
-
-/// The shape of an elementwise result, or nothing if the operands do not fit.
-inline partial_shape broadcast(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
-  std::vector<std::int64_t> dims(std::max(a.size(), b.size()), 1);
-  for (std::size_t i = 1; i <= dims.size(); ++i) {
-    const auto x = i <= a.size() ? a[a.size() - i] : 1;
-    const auto y = i <= b.size() ? b[b.size() - i] : 1;
-    if (x != y && x != 1 && y != 1) {
-      return std::nullopt;
-    }
-    dims[dims.size() - i] = x == 1 ? y : x;
-  }
-  return dims;
-}
-
-/// The label of each extent of a term of an Einsum; those of an ellipsis are numbers, from the innermost on, as
-/// broadcasting aligns them. Nothing if the term does not fit the rank.
-inline std::optional<std::string> einsum_labels(std::string_view term, std::size_t rank) {
-  std::string labels{term};
-  if (const auto at = labels.find("..."); at != labels.npos && rank + 3 >= labels.size() && rank <= max_axes) {
-    std::string unnamed;
-    for (auto i = rank + 3 - labels.size(); i > 0; --i) {
-      unnamed += static_cast<char>(i);
-    }
-    labels.replace(at, 3, unnamed);
-  }
-  return labels.size() == rank ? std::optional{labels} : std::nullopt;
 }
 
 } // namespace detail
