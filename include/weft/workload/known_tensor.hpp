@@ -5,6 +5,7 @@
 #include "weft/core/config.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +62,15 @@ struct element_format {
   std::int64_t least = std::numeric_limits<std::int64_t>::min();
   std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
 
+  bool is_real() const {
+    return is == known_tensor::format::single_precision || is == known_tensor::format::double_precision;
+  }
+  /// A tensor without elements yet.
+  known_tensor empty(known_tensor::extents dims) const {
+    known_tensor x{.dims = std::move(dims), .is = is};
+    is_real() ? void(x.elements.emplace<1>()) : void();
+    return x;
+  }
   /// True if elements have this format, and none of them leaves the range.
   bool holds(const known_tensor& x) const {
     const auto* whole = x.whole();
@@ -69,6 +79,20 @@ struct element_format {
            }));
   }
 };
+
+/// Adds an element of so many bytes, of which these are the bits, to a tensor of a format; negative numbers of few
+/// bytes have their sign in the last of them.
+inline void add_element(known_tensor& x, const element_format& format, std::uint64_t bits, std::size_t bytes) {
+  if (auto* const reals = std::get_if<known_tensor::reals>(&x.elements)) {
+    reals->push_back(bytes == 8 ? std::bit_cast<double>(bits)
+                                : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
+  } else {
+    const auto unused = 64 - 8 * bytes;
+    std::get<known_tensor::integers>(x.elements)
+      .push_back(format.least < 0 ? static_cast<std::int64_t>(bits << unused) >> unused
+                                  : static_cast<std::int64_t>(bits));
+  }
+}
 
 /// Operations on known tensors, which return nothing where the arguments are none that the op takes, where a whole
 /// number would leave the range of 62 bits, and where the result is too large to be kept. Negative axes count from the

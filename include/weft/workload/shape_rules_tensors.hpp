@@ -154,23 +154,20 @@ void elementwise(shape_call& c) {
     c.set(0, *dims, Element);
   }
 }
+/// All inputs, stretched to each other.
 template <element_type Element>
-void pairwise(shape_call& c) {
-  if (c.o.numbers.contains("broadcast")) { // before operator set 7 the second stretches to the first
-    c.like(0, 0, Element);
-  } else {
-    elementwise<Element, 0, 1>(c);
-  }
-}
-inline void any_number(shape_call& c) {
-  std::optional<numbers> dims{std::in_place};
-  for (std::size_t i = 0; i < c.num_inputs() && dims; ++i) {
+void stretched(shape_call& c) {
+  auto dims = c.o.has_input(0) ? c.o.inputs[0] : std::nullopt;
+  const bool is_old = c.o.numbers.contains("broadcast"); // before ONNX's operator set 7 they stretch to the first
+  for (std::size_t i = 1; i < c.num_inputs() && dims && !is_old; ++i) {
     dims = c.dims(i) != nullptr ? known::broadcast(*dims, *c.dims(i)) : std::nullopt;
   }
   if (dims) {
-    c.set(0, *dims);
+    c.set(0, *dims, Element);
   }
 }
+inline void broadcast(shape_call& c) { stretched<elements::unknown>(c); }
+inline void compare(shape_call& c) { stretched<boolean>(c); }
 template <element_type Element>
 void like_first_of(shape_call& c) {
   c.like(0, 0, Element);
@@ -448,20 +445,28 @@ inline void tile(shape_call& c) {
     c.set(0, dims);
   }
 }
-inline void unsqueeze(shape_call& c) { // by one axis
+inline void unsqueeze(shape_call& c) {
   const numbers *x = c.dims(0), *axes = c.list("axes", 1);
-  const auto at = x == nullptr || axes == nullptr || axes->size() != 1
-                    ? std::nullopt
-                    : shape_call::position(axes->front(), x->size() + 1);
-  if (at) {
-    auto dims = *x;
-    dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(*at), 1);
-    c.set(0, dims);
+  if (x == nullptr || axes == nullptr || axes->size() > max_axes) {
+    return;
   }
+  numbers dims(x->size() + axes->size(), 0);
+  for (const auto axis : *axes) {
+    const auto at = shape_call::position(axis, dims.size());
+    if (!at || dims[*at] == 1) {
+      return;
+    }
+    dims[*at] = 1;
+  }
+  auto next = x->begin();
+  for (auto& d : dims) {
+    d = d == 1 ? 1 : *next++;
+  }
+  c.set(0, dims);
 }
 inline void squeeze(shape_call& c) {
   const numbers *x = c.dims(0), *axes = c.list("axes", 1);
-  if (x == nullptr) {
+  if (x == nullptr || (c.has(1) && axes == nullptr)) {
     return;
   }
   std::vector<bool> gone(x->size(), axes == nullptr);

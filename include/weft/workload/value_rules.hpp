@@ -4,7 +4,7 @@
 
 #include "weft/workload/known_numbers.hpp"
 #include "weft/workload/op_call.hpp"
-#include "weft/workload/strided_slice.hpp"
+#include "weft/workload/shape_rules_tensors.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -84,14 +84,23 @@ inline result shapes(const value_call& c) { // of each input
   return all;
 }
 
-/// 0 keeps an extent, unless `allowzero` says that it is 0.
-inline maybe reshape(const value_call& c) {
-  auto dims = c.list(1, "shape");
-  for (std::size_t i = 0; dims && i < dims->size(); ++i) {
-    const bool keeps = (*dims)[i] == 0 && c.op.number("allowzero", 0) == 0 && i < c.in(0)->dims.size();
-    (*dims)[i] = keeps ? c.in(0)->dims[i] : (*dims)[i];
+/// The same elements in the extents that a rule for shapes tells.
+template <void (*Rule)(shape_call&)>
+maybe reshaped(const value_call& c) {
+  op_call o = c.op;
+  o.inputs.clear();
+  o.values.clear();
+  std::vector<shape_input> inputs;
+  for (const auto* x : c.inputs) {
+    inputs.push_back({.is_there = x != nullptr});
+    o.inputs.push_back(x != nullptr ? std::optional{x->dims} : std::nullopt);
+    o.values.push_back(x != nullptr && x->whole() != nullptr ? std::optional{*x->whole()} : std::nullopt);
   }
-  return dims ? known::reshape(*c.in(0), std::move(*dims)) : std::nullopt;
+  constexpr std::uint32_t first[] = {0};
+  shape_call shapes{o, inputs, [&c](std::size_t i) { return c.in(i); }, first};
+  Rule(shapes);
+  const auto made = std::move(shapes).take();
+  return made[0].dims ? known::reshape(*c.in(0), *made[0].dims) : std::nullopt;
 }
 inline maybe flatten(const value_call& c) {
   const auto& dims = c.in(0)->dims;
@@ -107,49 +116,6 @@ inline maybe flatten(const value_call& c) {
     std::accumulate(dims.begin() + axis, dims.end(), std::int64_t{1}, [](auto a, auto b) { return a * b; });
   return known::reshape(*c.in(0), {rows, columns});
 }
-inline maybe squeeze(const value_call& c) {
-  const auto& dims = c.in(0)->dims;
-  const auto axes = c.list(1, "axes");
-  std::vector<bool> gone(dims.size(), false);
-  for (std::size_t i = 0; i < dims.size() && !axes; ++i) {
-    gone[i] = dims[i] == 1;
-  }
-  for (const auto axis : axes.value_or(extents{})) {
-    const auto at = known::axis_of(axis, dims.size());
-    if (!at) {
-      return std::nullopt;
-    }
-    gone[*at] = true;
-  }
-  extents left;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    gone[i] ? void() : left.push_back(dims[i]);
-  }
-  return known::reshape(*c.in(0), std::move(left));
-}
-inline maybe unsqueeze(const value_call& c) {
-  const auto axes = c.list(1, "axes");
-  if (!axes) {
-    return std::nullopt;
-  }
-  const auto rank = c.in(0)->dims.size() + axes->size();
-  extents dims(rank, 0);
-  for (const auto axis : *axes) {
-    const auto at = known::axis_of(axis, rank);
-    if (!at || dims[*at] == 1) {
-      return std::nullopt;
-    }
-    dims[*at] = 1;
-  }
-  std::size_t next = 0;
-  std::vector<bool> is_new;
-  std::transform(dims.begin(), dims.end(), std::back_inserter(is_new), [](std::int64_t d) { return d == 1; });
-  for (std::size_t i = 0; i < rank; ++i) {
-    dims[i] = is_new[i] ? 1 : c.in(0)->dims[next++];
-  }
-  return known::reshape(*c.in(0), std::move(dims));
-}
-
 inline maybe transpose(const value_call& c) {
   const auto found = c.op.numbers.find("perm");
   extents order(c.in(0)->dims.size());
@@ -379,7 +345,7 @@ inline constexpr row rows[] = {
   {"ReduceMin", reduction<known::combination::least>},
   {"ReduceProd", reduction<known::combination::multiply>},
   {"ReduceSum", reduction<known::combination::add>},
-  {"Reshape", one<reshape>},
+  {"Reshape", one<reshaped<shape_rules::reshape>>},
   {"Round", change<known::change::round>},
   {"ScatterND", one<scatter>},
   {"Shape", one<shape>, true},
@@ -390,14 +356,14 @@ inline constexpr row rows[] = {
   {"Slice", one<slice>},
   {"Split", split},
   {"Sqrt", change<known::change::square_root>},
-  {"Squeeze", one<squeeze>},
+  {"Squeeze", one<reshaped<shape_rules::squeeze>>},
   {"StridedSlice", one<strided_slice>},
   {"Sub", pair<known::combination::subtract>},
   {"Sum", all<known::combination::add>},
   {"Tile", one<tile>},
   {"Transpose", one<transpose>},
   {"Unpack", unpack},
-  {"Unsqueeze", one<unsqueeze>},
+  {"Unsqueeze", one<reshaped<shape_rules::unsqueeze>>},
   {"Where", one<where>},
   {"Xor", pair<known::comparison::one>},
 };

@@ -6,6 +6,7 @@
 #include "weft/interop/onnx/plausibility.hpp"
 #include "weft/interop/onnx/shape_rules.hpp"
 #include "weft/interop/onnx/values.hpp"
+#include "weft/io/text.hpp"
 
 #include <exception>
 #include <functional>
@@ -94,7 +95,9 @@ inline const shape_row* shape_rule_of(std::string_view type) {
   static const auto rules = [] {
     std::unordered_map<std::string_view, const shape_row*> all;
     for (const auto& rule : shape_rows) {
-      all.emplace(rule.type, &rule);
+      for (const auto name : io::split(rule.types, ' ')) {
+        all.emplace(name, &rule);
+      }
     }
     return all;
   }();

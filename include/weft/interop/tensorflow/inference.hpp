@@ -514,7 +514,8 @@ private:
       return nn::extents{options_.batch, other->dims[bool_attribute(n, "transpose_b") ? 1 : 0]};
     }
     const auto* const family = families_[v];
-    const bool elementwise = family != nullptr && family->shape == shape_rule::broadcast;
+    const auto rule = family != nullptr ? family->shape : shape_rule::unknown;
+    const bool elementwise = rule == shape_rule::broadcast || rule == shape_rule::compare;
     return elementwise && other != nullptr ? std::optional{nn::extents{}} : std::nullopt;
   }
 

@@ -7,13 +7,13 @@
 #include "weft/workload/nn/shape.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace weft::tensorflow {
@@ -83,66 +83,24 @@ struct stored_tensor {
   double stored = 0;
 };
 
-/// Elements of a TensorProto that are numbers of 4 or 8 bytes, or variable-length ones, one after the other.
-class element_list {
-public:
-  element_list(const element_format& format, std::size_t width, std::size_t max_size)
-      : format_{format}, width_{width}, max_size_{max_size} {}
-
-  /// Takes those of a field.
-  void add(const wire::field& f) {
-    const bool real = format_.is == known_tensor::format::single_precision ||
-                      format_.is == known_tensor::format::double_precision;
-    if (f.number == 4 || (real && f.number == (width_ == 8 ? 6 : 5))) { // raw, or packed
-      if (f.kind != wire::kind::bytes) {
-        add_bits(f.value);
-      }
-      for (std::size_t at = 0; at + width_ <= f.bytes.size() && size() < max_size_; at += width_) {
-        add_bits(wire::detail::fixed(f.bytes.substr(at, width_)));
-      }
-    } else if (!real && (f.number == 7 || f.number == 10 || f.number == 11 || f.number == 16 || f.number == 17)) {
-      wire::for_each_integer(f, [&](std::uint64_t i) {
-        whole_.push_back(static_cast<std::int64_t>(i));
-        return size() < max_size_;
-      });
+/// Adds the elements in a field of a TensorProto, each of so many bytes where they are raw, up to `max_size`.
+inline void add_elements(known_tensor& x, const element_format& format, const wire::field& f, std::size_t bytes,
+                         std::size_t max_size) {
+  if (f.number == 4 || (format.is_real() && f.number == (bytes == 8 ? 6 : 5))) { // raw, or packed
+    if (f.kind != wire::kind::bytes) {
+      add_element(x, format, f.value, bytes);
     }
+    for (std::size_t at = 0; at + bytes <= f.bytes.size() && x.size() < max_size; at += bytes) {
+      add_element(x, format, wire::detail::fixed(f.bytes.substr(at, bytes)), bytes);
+    }
+  } else if (!format.is_real() && (f.number == 7 || f.number == 10 || f.number == 11 || f.number == 16 ||
+                                   f.number == 17)) {
+    wire::for_each_integer(f, [&](std::uint64_t i) {
+      add_element(x, format, i, 8);
+      return x.size() < max_size;
+    });
   }
-  std::size_t size() const { return whole_.size() + reals_.size(); }
-  /// A tensor of these extents: the last element stands for all that follow. Nothing if there is none.
-  std::shared_ptr<const known_tensor> take(const nn::extents& dims) && {
-    if (size() == 0 && max_size_ != 0) {
-      return nullptr;
-    }
-    known_tensor made{.dims = {dims.begin(), dims.end()}, .is = format_.is};
-    if (whole_.empty() && format_.is != known_tensor::format::truth && format_.is != known_tensor::format::integer) {
-      reals_.resize(max_size_, reals_.empty() ? 0 : reals_.back());
-      made.elements = std::move(reals_);
-    } else {
-      whole_.resize(max_size_, whole_.empty() ? 0 : whole_.back());
-      made.elements = std::move(whole_);
-    }
-    return format_.holds(made) ? std::make_shared<const known_tensor>(std::move(made)) : nullptr;
-  }
-
-private:
-  void add_bits(std::uint64_t bits) {
-    const auto unused = 64 - 8 * width_;
-    if (format_.is == known_tensor::format::double_precision) {
-      reals_.push_back(std::bit_cast<double>(bits));
-    } else if (format_.is == known_tensor::format::single_precision) {
-      reals_.push_back(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
-    } else { // a negative number of few bytes has its sign in the last of them
-      whole_.push_back(format_.least < 0 ? static_cast<std::int64_t>(bits << unused) >> unused
-                                         : static_cast<std::int64_t>(bits));
-    }
-  }
-
-  element_format format_;
-  std::size_t width_;
-  std::size_t max_size_;
-  known_tensor::integers whole_ = {};
-  known_tensor::reals reals_ = {};
-};
+}
 
 inline stored_tensor read_tensor(std::string_view bytes) {
   stored_tensor t;
@@ -155,7 +113,7 @@ inline stored_tensor read_tensor(std::string_view bytes) {
   const auto size = element_bytes(t.info.type);
   const auto format = format_of(t.info.type);
   const auto count = t.info.known && format ? known::size_of(*dims) : std::nullopt;
-  auto elements = count ? std::optional{element_list{*format, static_cast<std::size_t>(size), *count}} : std::nullopt;
+  auto x = count ? std::optional{format->empty(*dims)} : std::nullopt;
   for (const auto& f : wire::fields{bytes}) {
     if (f.number == 4 && f.kind == wire::kind::bytes) {
       t.stored += static_cast<double>(f.bytes.size()) / static_cast<double>(size);
@@ -165,12 +123,13 @@ inline stored_tensor read_tensor(std::string_view bytes) {
     } else if (f.number >= 5) {
       t.stored += 1;
     }
-    if (elements) {
-      elements->add(f);
+    if (x) {
+      add_elements(*x, *format, f, static_cast<std::size_t>(size), *count);
     }
   }
-  if (elements) {
-    t.info.values = std::move(*elements).take(t.info.dims);
+  if (x && (x->size() != 0 || *count == 0)) {
+    std::visit([&](auto& list) { list.resize(*count, list.empty() ? 0 : list.back()); }, x->elements);
+    t.info.values = format->holds(*x) ? std::make_shared<const known_tensor>(std::move(*x)) : nullptr;
   }
   return t;
 }

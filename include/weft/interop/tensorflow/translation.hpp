@@ -61,6 +61,7 @@ inline op_call call_of(const node& n, std::span<const tensor_info* const> inputs
 /// True for rules that are all that most ops need, and read no attributes.
 constexpr bool lacks_attributes(shape_rule rule) {
   return rule == shape_rule::like_first || rule == shape_rule::broadcast || rule == shape_rule::identity ||
+         rule == shape_rule::compare || rule == shape_rule::cast ||
          rule == shape_rule::reference || rule == shape_rule::read_variable || rule == shape_rule::constant ||
          rule == shape_rule::variable || rule == shape_rule::handle || rule == shape_rule::shape;
 }
@@ -283,33 +284,20 @@ constexpr auto translation_of(shape_rule rule) -> bool (*)(translated_call&) {
   }
 }
 
-/// The name that the rules for elements have for an op.
+/// The name that the rules for elements have for an op, where that is not its own.
 struct element_rule_name {
   std::string_view type, as;
 };
 inline constexpr element_rule_name element_rule_names[] = {
-  {"Abs", "Abs"},
-  {"Add", "Add"},
   {"AddV2", "Add"},
-  {"BroadcastGradientArgs", "BroadcastGradientArgs"},
   {"BroadcastTo", "Expand"},
-  {"Cast", "Cast"},
-  {"Ceil", "Ceil"},
-  {"Concat", "Concat"},
   {"ConcatV2", "Concat"},
   {"Cumsum", "CumSum"},
-  {"Div", "Div"},
-  {"Equal", "Equal"},
   {"ExpandDims", "Unsqueeze"},
   {"Fill", "ConstantOfShape"},
-  {"Floor", "Floor"},
-  {"FloorDiv", "FloorDiv"},
   {"FloorMod", "Mod"},
-  {"Gather", "Gather"},
   {"GatherV2", "Gather"},
-  {"Greater", "Greater"},
   {"GreaterEqual", "GreaterOrEqual"},
-  {"Less", "Less"},
   {"LessEqual", "LessOrEqual"},
   {"LogicalAnd", "And"},
   {"LogicalNot", "Not"},
@@ -318,46 +306,27 @@ inline constexpr element_rule_name element_rule_names[] = {
   {"Maximum", "Max"},
   {"Min", "ReduceMin"},
   {"Minimum", "Min"},
-  {"Mod", "Mod"},
-  {"Mul", "Mul"},
-  {"Neg", "Neg"},
-  {"Pack", "Pack"},
-  {"Pow", "Pow"},
   {"Prod", "ReduceProd"},
-  {"Range", "Range"},
-  {"Rank", "Rank"},
   {"RealDiv", "Div"},
-  {"Reshape", "Reshape"},
   {"Rint", "Round"},
-  {"Round", "Round"},
   {"Select", "Where"},
   {"SelectV2", "Where"},
-  {"Shape", "Shape"},
-  {"ShapeN", "ShapeN"},
-  {"Sign", "Sign"},
-  {"Size", "Size"},
   {"Slice", "SizedSlice"},
-  {"Split", "Split"},
   {"SplitV", "Split"},
-  {"Sqrt", "Sqrt"},
-  {"Squeeze", "Squeeze"},
-  {"StridedSlice", "StridedSlice"},
-  {"Sub", "Sub"},
   {"Sum", "ReduceSum"},
-  {"Tile", "Tile"},
-  {"Transpose", "Transpose"},
   {"TruncateDiv", "Div"},
   {"TruncateMod", "Mod"},
-  {"Unpack", "Unpack"},
+  {"Where", ""},
 };
 static_assert(std::is_sorted(std::begin(element_rule_names), std::end(element_rule_names),
                              [](const auto& a, const auto& b) { return a.type < b.type; }));
 
 /// That name; empty if there is no such rule.
-constexpr std::string_view element_rule_of(std::string_view op) {
+inline std::string_view element_rule_of(std::string_view op) {
   const auto* const row = std::lower_bound(std::begin(element_rule_names), std::end(element_rule_names), op,
                                            [](const element_rule_name& r, std::string_view t) { return r.type < t; });
-  return row != std::end(element_rule_names) && row->type == op ? row->as : std::string_view{};
+  const auto name = row != std::end(element_rule_names) && row->type == op ? row->as : op;
+  return value_rule_of(name) == value_rule::unknown ? std::string_view{} : name;
 }
 
 /// The elements of a call's first outputs, as far as they follow from its inputs. `made` is the type of the first.
