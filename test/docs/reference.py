@@ -383,8 +383,8 @@ def onnx_ops():
     rules = {}
     for name, text in headers().items():
         if name.startswith("interop/onnx/shape_rules"):
-            for kind, since in re.findall(r'^  \{"([\w.]+)", [^"]*?(?:, (\d+|last|shape_row::last))?\},$', text, re.M):
-                rules[kind] = since.removeprefix("shape_row::")
+            for kinds, since in re.findall(r'^  \{((?:\s*"[\w. ]+")+),[^"]*?(?:, (\d+|last))?\},$', text, re.M):
+                rules.update(dict.fromkeys("".join(re.findall(r'"([^"]*)"', kinds)).split(), since))
     operators = onnx_operators()
     extensions = [kind for kind in [*rules, *costs] if kind.startswith("com.microsoft.")]
     groups = {}

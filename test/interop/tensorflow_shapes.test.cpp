@@ -289,6 +289,36 @@ TEST_CASE("shapes that are computed in the graph are followed") {
   CHECK(w.work(13) == 120);
 }
 
+TEST_CASE("elements are followed through reals, and in lists that are no shapes") {
+  // A quarter of an extent, rounded down, as image models scale their inputs, and an element of a long list.
+  std::string list;
+  for (int i = 0; i < 100; ++i) {
+    list += " int_val: " + std::to_string(i);
+  }
+  const auto constant = [](const std::string& name, const std::string& type, const std::string& shape,
+                           const std::string& elements) {
+    return "node { name: '" + name + "' op: 'Const' attr { key: 'value' value { tensor { dtype: " + type +
+           " tensor_shape { " + shape + " } " + elements + " } } } }\n";
+  };
+  const auto cast = [](const std::string& name, const std::string& from, const std::string& to) {
+    return "node { name: '" + name + "' op: 'Cast' input: '" + from + "' attr { key: 'DstT' value { type: " + to +
+           " } } }\n";
+  };
+  const std::string text =
+    "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { "
+    "shape { dim { size: 11 } } } } } node { name: 'shape' op: 'Shape' input: 'x' }\n" +
+    cast("real", "shape", "DT_FLOAT") + constant("quarter", "DT_FLOAT", "", "float_val: 0.25") +
+    "node { name: 'scaled' op: 'Mul' input: 'real' input: 'quarter' } node { name: 'down' op: 'Floor' input: 'scaled' "
+    "}\n" +
+    cast("extent", "down", "DT_INT32") + constant("list", "DT_INT32", "dim { size: 100 }", list) +
+    constant("at", "DT_INT32", "dim { size: 1 }", "int_val: 60") + constant("0", "DT_INT32", "", "int_val: 0") +
+    "node { name: 'sixty' op: 'GatherV2' input: 'list' input: 'at' input: '0' } node { name: 'to' op: 'ConcatV2' "
+    "input: 'extent' input: 'sixty' input: '0' } node { name: 'zeros' op: 'Fill' input: 'to' input: 'quarter' }"
+    "versions { producer: 27 }";
+  const auto w = tensorflow::reader{}.read(text, "x").ops;
+  CHECK(w.bytes(w.outputs(static_cast<op_id>(w.num_ops() - 1))[0]) == 2 * 60 * 4);
+}
+
 /// A list of integers as an attribute.
 std::string integers(const std::string& key, const dims& list) {
   std::string text = "attr { key: '" + key + "' value { list { ";

@@ -337,6 +337,21 @@ TEST_CASE("value rules: ops of a graph that makes the pads of a tensor") {
   const auto columns = run("Transpose", {&turned}, {{"perm", {1, 0}}});
   const auto flat = list({-1});
   CHECK(*run("Reshape", {&columns, &flat}).whole() == integers{0, 1, 0, 2});
+  const auto six = list({0, 1, 2, 3, 4, 5});
+  CHECK(run("Pack", {&pads, &two}, {{"axis", {-1}}}) == *known::reshape(list({1, -1, 2, 2}), {2, 2}));
+  CHECK(run("Unpack", {&pairs}, {{"axis", {1}}}) == list({1, 0}));
+  CHECK(*run("FloorDiv", {&minus, &two}).whole() == integers{1, -1});
+  CHECK(*run("BroadcastGradientArgs", {&two, &flat}).whole() == integers{});
+  const auto cut = [&](integers begin, integers end, integers step, integers masks) {
+    const auto b = list(std::move(begin)), e = list(std::move(end)), s = list(std::move(step));
+    return run("StridedSlice", {&six, &b, &e, &s},
+               {{"begin_mask", {masks[0]}}, {"end_mask", {masks[1]}}, {"shrink_axis_mask", {masks[2]}},
+                {"new_axis_mask", {masks[3]}}, {"ellipsis_mask", {masks[4]}}});
+  };
+  CHECK(cut({1}, {5}, {2}, {0, 0, 0, 0, 0}) == list({1, 3}));
+  CHECK(cut({0}, {0}, {-2}, {1, 1, 0, 0, 0}) == list({5, 3, 1}));
+  CHECK(cut({-1}, {0}, {1}, {0, 0, 1, 0, 0}) == known_tensor::number(std::int64_t{5}));
+  CHECK(cut({0, 0, 4}, {0, 0, 9}, {1, 1, 1}, {0, 0, 0, 1, 2}).dims == extents{1, 2});
   const op_call shape{.type = "Shape", .inputs = {extents{3, 4, 5}}, .numbers = {{"start", {-2}}}};
   CHECK(*known_outputs({.op = shape, .inputs = {}})[0]->whole() == integers{4, 5});
   CHECK(value_rule_of("Shape") == value_rule::of_shapes);

@@ -5,6 +5,7 @@
 #include "weft/core/config.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,44 @@ struct known_tensor {
   }
   friend bool operator==(const known_tensor&, const known_tensor&) = default;
 };
+
+/// A format of elements, and the range of those that are whole numbers.
+struct element_format {
+  known_tensor::format is = known_tensor::format::integer;
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
+
+  bool is_real() const {
+    return is == known_tensor::format::single_precision || is == known_tensor::format::double_precision;
+  }
+  /// A tensor without elements yet.
+  known_tensor empty(known_tensor::extents dims) const {
+    known_tensor x{.dims = std::move(dims), .is = is};
+    is_real() ? void(x.elements.emplace<1>()) : void();
+    return x;
+  }
+  /// True if elements have this format, and none of them leaves the range.
+  bool holds(const known_tensor& x) const {
+    const auto* whole = x.whole();
+    return x.is == is && (whole == nullptr || std::all_of(whole->begin(), whole->end(), [&](std::int64_t i) {
+             return i >= least && i <= greatest;
+           }));
+  }
+};
+
+/// Adds an element of so many bytes, of which these are the bits, to a tensor of a format; negative numbers of few
+/// bytes have their sign in the last of them.
+inline void add_element(known_tensor& x, const element_format& format, std::uint64_t bits, std::size_t bytes) {
+  if (auto* const reals = std::get_if<known_tensor::reals>(&x.elements)) {
+    reals->push_back(bytes == 8 ? std::bit_cast<double>(bits)
+                                : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
+  } else {
+    const auto unused = 64 - 8 * bytes;
+    std::get<known_tensor::integers>(x.elements)
+      .push_back(format.least < 0 ? static_cast<std::int64_t>(bits << unused) >> unused
+                                  : static_cast<std::int64_t>(bits));
+  }
+}
 
 /// Operations on known tensors, which return nothing where the arguments are none that the op takes, where a whole
 /// number would leave the range of 62 bits, and where the result is too large to be kept. Negative axes count from the
@@ -226,21 +265,25 @@ inline maybe transpose(const known_tensor& x, const extents& order) {
   return detail::picked(x, dims, [&](const extents& at) { return detail::dot(at, steps); });
 }
 
-/// Every `steps[i]`-th element from `starts[i]` up to, and without, `ends[i]` along `axes[i]`; backwards where a step
-/// is negative. What lies outside counts up to the edge.
-inline maybe slice(const known_tensor& x, const extents& starts, const extents& ends, const extents& axes,
-                   const extents& steps) {
+/// The places of a slice: its extents and, along each axis of the tensor, the first index and the step.
+struct slice_places {
+  extents dims, first, step;
+};
+
+/// Every `steps[i]`-th place from `starts[i]` up to, and without, `ends[i]` along `axes[i]`; backwards where a step is
+/// negative. What lies outside counts up to the edge.
+inline std::optional<slice_places> places_of_slice(extents dims, const extents& starts, const extents& ends,
+                                                   const extents& axes, const extents& steps) {
   if (starts.size() != axes.size() || ends.size() != axes.size() || steps.size() != axes.size()) {
     return std::nullopt;
   }
-  auto dims = x.dims;
-  extents first(dims.size(), 0), step(dims.size(), 1);
+  slice_places made{.dims = dims, .first = extents(dims.size(), 0), .step = extents(dims.size(), 1)};
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto at = axis_of(axes[i], dims.size());
     if (!at || steps[i] == 0 || steps[i] < -detail::limit) {
       return std::nullopt;
     }
-    const auto size = x.dims[*at];
+    const auto size = dims[*at];
     const bool back = steps[i] < 0;
     const auto edge = [&](std::int64_t k) {
       return std::clamp<std::int64_t>(k < 0 ? std::max(k, -size - 1) + size : k, back ? -1 : 0, back ? size - 1 : size);
@@ -248,14 +291,23 @@ inline maybe slice(const known_tensor& x, const extents& starts, const extents& 
     const auto from = std::max<std::int64_t>(edge(starts[i]), 0), to = edge(ends[i]); // backwards, too: not before 0
     const auto length = size == 0 ? 0 : back ? from - to : to - from;
     const auto stride = back ? -steps[i] : steps[i];
-    dims[*at] = length <= 0 ? 0 : (length - 1) / stride + 1;
-    first[*at] = from;
-    step[*at] = dims[*at] > 1 ? steps[i] : 1;
+    made.dims[*at] = length <= 0 ? 0 : (length - 1) / stride + 1;
+    made.first[*at] = from;
+    made.step[*at] = made.dims[*at] > 1 ? steps[i] : 1;
   }
-  return detail::picked(x, dims, [&, strides = detail::strides_of(x.dims)](const extents& at) {
+  return made;
+}
+
+inline maybe slice(const known_tensor& x, const extents& starts, const extents& ends, const extents& axes,
+                   const extents& steps) {
+  const auto places = places_of_slice(x.dims, starts, ends, axes, steps);
+  if (!places) {
+    return std::nullopt;
+  }
+  return detail::picked(x, places->dims, [&, strides = detail::strides_of(x.dims)](const extents& at) {
     std::int64_t source = 0;
     for (std::size_t i = 0; i < at.size(); ++i) {
-      source += (first[i] + at[i] * step[i]) * strides[i];
+      source += (places->first[i] + at[i] * places->step[i]) * strides[i];
     }
     return source;
   });

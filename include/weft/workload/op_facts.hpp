@@ -42,7 +42,7 @@ struct gradient_rule {
 /// them.
 enum class shape_rule : std::uint8_t {
   unknown, arg_reduce, argument, batch_matmul, batch_norm, batch_norm_grad, broadcast, broadcast_args, call,
-  channels, concat_first, concat_last, concat_offset, constant, conv, conv_filter_grad, conv_input_grad,
+  cast, channels, compare, concat_first, concat_last, concat_offset, constant, conv, conv_filter_grad, conv_input_grad,
   cross_entropy, depthwise, dequeue, each, einsum, expand_dims, fill, from_second_values, from_third_values,
   from_values, gather, gather_nd, handle, identity, iterator, like_first, like_second, lstm, lstm_grad, matmul,
   merge, no_output, one_hot, pack, pad, placeholder, pool, range, rank, read_variable, reduce, reference, reshape,

@@ -4,6 +4,7 @@
 
 #include "weft/workload/known_numbers.hpp"
 #include "weft/workload/op_call.hpp"
+#include "weft/workload/shape_rules_tensors.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,7 +21,8 @@
 namespace weft {
 
 /// A call whose inputs are known, or their shapes where the op takes these alone (`value_rule_of`). Ops are called as
-/// ONNX calls them, and so are their attributes; a ConstantOfShape has the number to fill with as a second input.
+/// ONNX calls them, or, where it has none, as TensorFlow does, and so are their attributes; a ConstantOfShape has the
+/// number to fill with as a second input.
 struct value_call {
   const op_call& op;
   std::span<const known_tensor* const> inputs;               ///< null: absent
@@ -71,14 +73,34 @@ inline maybe size(const value_call& c) {
                          : known::reduce(known::combination::multiply, all, {0}, false);
 }
 
-/// 0 keeps an extent, unless `allowzero` says that it is 0.
-inline maybe reshape(const value_call& c) {
-  auto dims = c.list(1, "shape");
-  for (std::size_t i = 0; dims && i < dims->size(); ++i) {
-    const bool keeps = (*dims)[i] == 0 && c.op.number("allowzero", 0) == 0 && i < c.in(0)->dims.size();
-    (*dims)[i] = keeps ? c.in(0)->dims[i] : (*dims)[i];
+inline maybe rank(const value_call& c) {
+  return c.op.has_input(0) ? maybe{known_tensor::number(static_cast<std::int64_t>(c.op.rank(0)))} : std::nullopt;
+}
+inline result shapes(const value_call& c) { // of each input
+  result all;
+  for (const auto& dims : c.op.inputs) {
+    all.push_back(dims ? maybe{known_tensor::of(*dims)} : std::nullopt);
   }
-  return dims ? known::reshape(*c.in(0), std::move(*dims)) : std::nullopt;
+  return all;
+}
+
+/// The same elements in the extents that a rule for shapes tells.
+template <void (*Rule)(shape_call&)>
+maybe reshaped(const value_call& c) {
+  op_call o = c.op;
+  o.inputs.clear();
+  o.values.clear();
+  std::vector<shape_input> inputs;
+  for (const auto* x : c.inputs) {
+    inputs.push_back({.is_there = x != nullptr});
+    o.inputs.push_back(x != nullptr ? std::optional{x->dims} : std::nullopt);
+    o.values.push_back(x != nullptr && x->whole() != nullptr ? std::optional{*x->whole()} : std::nullopt);
+  }
+  constexpr std::uint32_t first[] = {0};
+  shape_call shapes{o, inputs, [&c](std::size_t i) { return c.in(i); }, first};
+  Rule(shapes);
+  const auto made = std::move(shapes).take();
+  return made[0].dims ? known::reshape(*c.in(0), *made[0].dims) : std::nullopt;
 }
 inline maybe flatten(const value_call& c) {
   const auto& dims = c.in(0)->dims;
@@ -94,49 +116,6 @@ inline maybe flatten(const value_call& c) {
     std::accumulate(dims.begin() + axis, dims.end(), std::int64_t{1}, [](auto a, auto b) { return a * b; });
   return known::reshape(*c.in(0), {rows, columns});
 }
-inline maybe squeeze(const value_call& c) {
-  const auto& dims = c.in(0)->dims;
-  const auto axes = c.list(1, "axes");
-  std::vector<bool> gone(dims.size(), false);
-  for (std::size_t i = 0; i < dims.size() && !axes; ++i) {
-    gone[i] = dims[i] == 1;
-  }
-  for (const auto axis : axes.value_or(extents{})) {
-    const auto at = known::axis_of(axis, dims.size());
-    if (!at) {
-      return std::nullopt;
-    }
-    gone[*at] = true;
-  }
-  extents left;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
-    gone[i] ? void() : left.push_back(dims[i]);
-  }
-  return known::reshape(*c.in(0), std::move(left));
-}
-inline maybe unsqueeze(const value_call& c) {
-  const auto axes = c.list(1, "axes");
-  if (!axes) {
-    return std::nullopt;
-  }
-  const auto rank = c.in(0)->dims.size() + axes->size();
-  extents dims(rank, 0);
-  for (const auto axis : *axes) {
-    const auto at = known::axis_of(axis, rank);
-    if (!at || dims[*at] == 1) {
-      return std::nullopt;
-    }
-    dims[*at] = 1;
-  }
-  std::size_t next = 0;
-  std::vector<bool> is_new;
-  std::transform(dims.begin(), dims.end(), std::back_inserter(is_new), [](std::int64_t d) { return d == 1; });
-  for (std::size_t i = 0; i < rank; ++i) {
-    dims[i] = is_new[i] ? 1 : c.in(0)->dims[next++];
-  }
-  return known::reshape(*c.in(0), std::move(dims));
-}
-
 inline maybe transpose(const value_call& c) {
   const auto found = c.op.numbers.find("perm");
   extents order(c.in(0)->dims.size());
@@ -161,8 +140,29 @@ inline maybe slice(const value_call& c) {
   return known::slice(*c.in(0), *starts, *ends, c.list(3, "axes").value_or(axes),
                       c.list(4, "").value_or(extents(starts->size(), 1)));
 }
+inline maybe sized_slice(const value_call& c) { // x, where the part begins, how large it is; -1: up to the end
+  const auto begin = c.list(1, ""), size = c.list(2, "");
+  const auto& dims = c.in(0)->dims;
+  if (!begin || !size || begin->size() != dims.size() || size->size() != dims.size()) {
+    return std::nullopt;
+  }
+  extents ends = dims, axes(dims.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const auto first = std::clamp<std::int64_t>((*begin)[i], 0, ends[i]);
+    ends[i] = (*size)[i] < 0 ? ends[i] : first + std::min((*size)[i], ends[i]);
+  }
+  return known::slice(*c.in(0), *begin, ends, axes, extents(dims.size(), 1));
+}
+inline maybe strided_slice(const value_call& c) {
+  const auto begin = c.list(1, ""), end = c.list(2, ""), step = c.list(3, "");
+  const auto s = begin && end && step ? strided_slice_of(c.op, c.in(0)->dims, *begin, *end, *step) : std::nullopt;
+  auto part = s ? known::slice(*c.in(0), s->starts, s->ends, s->axes, s->steps) : std::nullopt;
+  return part ? known::reshape(std::move(*part), s->dims) : std::nullopt;
+}
 inline maybe gather(const value_call& c) {
-  return c.in(1) != nullptr ? known::gather(*c.in(0), *c.in(1), c.op.number("axis", 0)) : std::nullopt;
+  const bool is_plain = c.op.number("batch_dims", 0) == 0;
+  return is_plain && c.in(1) != nullptr ? known::gather(*c.in(0), *c.in(1), c.op.number("axis", 0)) : std::nullopt;
 }
 inline maybe scatter(const value_call& c) {
   const bool replaces = c.op.text("reduction", "none") == "none";
@@ -170,6 +170,20 @@ inline maybe scatter(const value_call& c) {
                                                               : std::nullopt;
 }
 inline maybe concat(const value_call& c) { return known::concat(c.inputs, c.op.number("axis", 1)); }
+inline maybe pack(const value_call& c) { // along an axis that they do not have yet
+  std::vector<known_tensor> parts;
+  const auto at = known::axis_of(c.op.number("axis", 0), c.in(0)->dims.size() + 1);
+  for (const auto* x : c.inputs) {
+    if (!at || x->dims != c.in(0)->dims) {
+      return std::nullopt;
+    }
+    parts.push_back(*x);
+    parts.back().dims.insert(parts.back().dims.begin() + static_cast<std::ptrdiff_t>(*at), 1);
+  }
+  std::vector<const known_tensor*> all;
+  std::transform(parts.begin(), parts.end(), std::back_inserter(all), [](const known_tensor& x) { return &x; });
+  return known::concat(all, static_cast<std::int64_t>(*at));
+}
 inline maybe where(const value_call& c) {
   return c.in(1) != nullptr && c.in(2) != nullptr ? known::where(*c.in(0), *c.in(1), *c.in(2)) : std::nullopt;
 }
@@ -205,6 +219,39 @@ inline result split(const value_call& c) {
     }
   }
   return known::split(*c.in(0), axis, *sizes);
+}
+
+/// Parts of one element of an axis each, which vanishes.
+inline result unpack(const value_call& c) {
+  const auto at = known::axis_of(c.op.number("axis", 0), c.in(0)->dims.size());
+  if (!at) {
+    return {};
+  }
+  auto parts = known::split(*c.in(0), static_cast<std::int64_t>(*at),
+                            extents(static_cast<std::size_t>(c.in(0)->dims[*at]), 1));
+  for (auto& part : parts) {
+    part ? void(part->dims.erase(part->dims.begin() + static_cast<std::ptrdiff_t>(*at))) : void();
+  }
+  return parts;
+}
+/// The axes along which broadcasting repeats a tensor of the extents in input 0, and those of one of input 1; an axis
+/// on which both are 1 is one of both: a sum over it changes nothing.
+inline result repeated_axes(const value_call& c) {
+  const auto a = c.list(0, ""), b = c.list(1, "");
+  if (!a || !b) {
+    return {};
+  }
+  const auto rank = std::max(a->size(), b->size());
+  const auto of = [&](const extents& dims) {
+    known_tensor::integers axes;
+    for (std::size_t i = 0; i < rank; ++i) {
+      if (i + dims.size() < rank || dims[i + dims.size() - rank] == 1) {
+        axes.push_back(static_cast<std::int64_t>(i));
+      }
+    }
+    return known_tensor::of(std::move(axes));
+  };
+  return {of(*a), of(*b)};
 }
 
 template <known::change What>
@@ -262,6 +309,7 @@ inline constexpr row rows[] = {
   {"Abs", change<known::change::absolute>},
   {"Add", pair<known::combination::add>},
   {"And", pair<known::comparison::both>},
+  {"BroadcastGradientArgs", repeated_axes},
   {"Cast", one<cast>},
   {"CastLike", one<cast>},
   {"Ceil", change<known::change::ceil>},
@@ -274,6 +322,7 @@ inline constexpr row rows[] = {
   {"Expand", one<expand>},
   {"Flatten", one<flatten>},
   {"Floor", change<known::change::floor>},
+  {"FloorDiv", pair<known::combination::divide_down>},
   {"Gather", one<gather>},
   {"Greater", reversed<known::comparison::less>},
   {"GreaterOrEqual", reversed<known::comparison::less_or_equal>},
@@ -288,27 +337,33 @@ inline constexpr row rows[] = {
   {"NonZero", one<non_zero>},
   {"Not", one<negation>},
   {"Or", pair<known::comparison::either>},
+  {"Pack", one<pack>},
   {"Pow", pair<known::combination::power>},
   {"Range", one<range>},
+  {"Rank", one<rank>, true},
   {"ReduceMax", reduction<known::combination::greatest>},
   {"ReduceMin", reduction<known::combination::least>},
   {"ReduceProd", reduction<known::combination::multiply>},
   {"ReduceSum", reduction<known::combination::add>},
-  {"Reshape", one<reshape>},
+  {"Reshape", one<reshaped<shape_rules::reshape>>},
   {"Round", change<known::change::round>},
   {"ScatterND", one<scatter>},
   {"Shape", one<shape>, true},
+  {"ShapeN", shapes, true},
   {"Sign", change<known::change::sign>},
   {"Size", one<size>, true},
+  {"SizedSlice", one<sized_slice>},
   {"Slice", one<slice>},
   {"Split", split},
   {"Sqrt", change<known::change::square_root>},
-  {"Squeeze", one<squeeze>},
+  {"Squeeze", one<reshaped<shape_rules::squeeze>>},
+  {"StridedSlice", one<strided_slice>},
   {"Sub", pair<known::combination::subtract>},
   {"Sum", all<known::combination::add>},
   {"Tile", one<tile>},
   {"Transpose", one<transpose>},
-  {"Unsqueeze", one<unsqueeze>},
+  {"Unpack", unpack},
+  {"Unsqueeze", one<reshaped<shape_rules::unsqueeze>>},
   {"Where", one<where>},
   {"Xor", pair<known::comparison::one>},
 };

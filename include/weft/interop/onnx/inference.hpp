@@ -4,10 +4,9 @@
 
 #include "weft/core/error.hpp"
 #include "weft/interop/onnx/plausibility.hpp"
-#include "weft/interop/onnx/shape_rules_attention.hpp"
-#include "weft/interop/onnx/shape_rules_layers.hpp"
-#include "weft/interop/onnx/shape_rules_tensors.hpp"
+#include "weft/interop/onnx/shape_rules.hpp"
 #include "weft/interop/onnx/values.hpp"
+#include "weft/io/text.hpp"
 
 #include <exception>
 #include <map>
@@ -64,11 +63,9 @@ private:
 inline const shape_row* shape_rule_of(std::string_view type) {
   static const auto rules = [] {
     std::unordered_map<std::string_view, const shape_row*> all;
-    for (const std::span<const shape_row> table : {std::span<const shape_row>{shapes::of_layers},
-                                                    std::span<const shape_row>{shapes::of_attention},
-                                                    std::span<const shape_row>{shapes::of_tensors}}) {
-      for (const auto& rule : table) {
-        all.emplace(rule.type, &rule);
+    for (const auto& rule : shape_rows) {
+      for (const auto name : io::split(rule.types, ' ')) {
+        all.emplace(name, &rule);
       }
     }
     return all;
@@ -155,11 +152,7 @@ inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::spa
   };
   const auto type = type_of(n);
   const auto* rule = shape_rule_of(type);
-  const auto apply_rule = [&] {
-    shape_call c{n, inputs, type, version};
-    rule->infer(c);
-    fill(std::move(c).take());
-  };
+  const auto apply_rule = [&] { fill(infer_by_rule(*rule, n, inputs, type, version)); };
   const bool rule_counts = rule != nullptr && version >= rule->since;
   if (rule_counts) {
     apply_rule();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The interface of shape rules: a node as a rule sees it, and the rows of the tables of rules.
+/// Shape rules of ONNX's ops: a node as a rule sees it, and the table of rules.
 #pragma once
 
 #include "weft/interop/onnx/values.hpp"
 #include "weft/workload/op_call.hpp"
+#include "weft/workload/shape_rules_attention.hpp"
+#include "weft/workload/shape_rules_tensors.hpp"
 #include "weft/workload/value_rules.hpp"
 
-#include <initializer_list>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -85,110 +87,11 @@ inline std::vector<std::optional<known_tensor>> known_outputs_of(const ::onnx::N
   made = known_outputs({.op = call, .inputs = elements, .made = first, .num_outputs = outputs.size()});
   for (std::size_t i = 0; i < made.size(); ++i) {
     const auto format = format_of_output(i);
-    const auto* const whole = made[i] ? made[i]->whole() : nullptr;
-    const auto is_within = [&](std::int64_t x) { return x >= format->least && x <= format->greatest; };
-    if (!format || !made[i] || made[i]->is != format->is ||
-        (whole != nullptr && !std::all_of(whole->begin(), whole->end(), is_within))) {
+    if (made[i] && !(format && format->holds(*made[i]))) {
       made[i].reset();
     }
   }
   return made;
-}
-
-/// A node whose outputs a rule works out. Shapes that cannot be are not taken.
-class shape_call {
-public:
-  shape_call(const ::onnx::NodeProto& n, std::span<const value* const> inputs, std::string_view type,
-             std::int64_t version)
-      : o{call_of(n, inputs, {}, type, version)}, inputs_{inputs},
-        outputs_(static_cast<std::size_t>(n.output_size())) {}
-
-  const op_call o;
-
-  std::size_t num_inputs() const { return inputs_.size(); }
-  std::size_t num_outputs() const { return outputs_.size(); }
-  /// The extents of an input, or null if it is absent or they are not known.
-  const numbers* dims(std::size_t i) const { return o.has_input(i) ? &*o.inputs[i] : nullptr; }
-  /// The whole numbers in an input, or null.
-  const numbers* integers(std::size_t i) const { return i < o.values.size() && o.values[i] ? &*o.values[i] : nullptr; }
-  /// The type of the elements of an input, 0 if it is not known.
-  std::int32_t element(std::size_t i) const {
-    return i < inputs_.size() && inputs_[i] != nullptr ? inputs_[i]->type.tensor_type().elem_type() : 0;
-  }
-  bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
-  /// The numbers in an input.
-  std::optional<std::vector<double>> reals(std::size_t i) const {
-    const auto* x = has(i) ? inputs_[i]->elements() : nullptr;
-    return x != nullptr ? std::optional{x->as_reals()} : std::nullopt;
-  }
-  /// A list among the attributes, or null.
-  const numbers* list(std::string_view name) const {
-    const auto found = o.numbers.find(name);
-    return found == o.numbers.end() ? nullptr : &found->second;
-  }
-  /// An attribute or, from some operator set on, an input that holds a list.
-  const numbers* list(std::string_view name, std::size_t input) const {
-    return has(input) ? integers(input) : list(name);
-  }
-  /// An axis of a tensor of that rank; nothing if there is no such axis.
-  static std::optional<std::size_t> position(std::int64_t axis, std::size_t rank) {
-    return known::axis_of(axis, rank);
-  }
-
-  /// Says what an output is. An element of 0 means that of the first input.
-  void set(std::size_t output, const numbers& extents, std::int32_t element = 0) {
-    constexpr std::int64_t largest = std::int64_t{1} << 60;
-    if (output >= outputs_.size() || extents.size() > std::size_t{max_axes} ||
-        std::any_of(extents.begin(), extents.end(), [](std::int64_t d) { return d < 0 || d > largest; })) {
-      return;
-    }
-    auto& tensor = *outputs_[output].mutable_tensor_type();
-    tensor.set_elem_type(element != 0 ? element : this->element(0));
-    tensor.mutable_shape()->clear_dim();
-    for (const auto d : extents) {
-      tensor.mutable_shape()->add_dim()->set_dim_value(d);
-    }
-  }
-  /// An output is like an input.
-  void like(std::size_t output, std::size_t input, std::int32_t element = 0) {
-    if (const auto* d = dims(input)) {
-      set(output, *d, element != 0 ? element : this->element(input));
-    }
-  }
-  std::vector<::onnx::TypeProto> take() && { return std::move(outputs_); }
-
-private:
-  std::span<const value* const> inputs_;
-  std::vector<::onnx::TypeProto> outputs_;
-};
-
-/// A product that stays in range: more than any tensor has elements where it does not.
-inline std::int64_t times(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t large = std::int64_t{1} << 61;
-  return a <= 0 || b <= 0 ? 0 : a > large / b ? large : a * b;
-}
-
-/// A sum of extents that stays in range: more than any tensor has where it does not.
-inline std::int64_t plus(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t large = std::int64_t{1} << 61;
-  return std::min(std::clamp(a, std::int64_t{0}, large) + std::clamp(b, std::int64_t{0}, large), large);
-}
-
-/// The extents that tensors have together after broadcasting, as in NumPy.
-inline std::optional<numbers> broadcast(std::initializer_list<const numbers*> operands) {
-  numbers result;
-  for (const auto* d : operands) {
-    if (d == nullptr) {
-      return std::nullopt;
-    }
-    result.insert(result.begin(), d->size() > result.size() ? d->size() - result.size() : 0, 1);
-    for (std::size_t i = 1; i <= d->size(); ++i) {
-      auto& extent = result[result.size() - i];
-      const auto other = (*d)[d->size() - i];
-      extent = extent == 1 ? other : extent; // one of them is 1 or both are the same, in a model that is right
-    }
-  }
-  return result;
 }
 
 /// A row of a table of shape rules.
@@ -198,9 +101,157 @@ struct shape_row {
   /// After any operator set: the rule counts where the schema says nothing.
   static constexpr std::int64_t last = 1'000'000;
 
-  std::string_view type; ///< with its domain, unless that is ONNX's own
+  std::string_view types; ///< separated by blanks, with their domain unless that is ONNX's own
   void (*infer)(shape_call&);
   std::int64_t since = always; ///< the operator set from which on the rule counts and not the schema at hand
 };
+
+inline void bit_cast(shape_call& c) { // BitCast: elements of another size change the innermost extent
+  const auto to = static_cast<std::int32_t>(c.o.number("to", 0));
+  const auto from_bits = element_bits(c.element(0));
+  const auto to_bits = element_bits(to);
+  if (from_bits && to_bits && *from_bits == *to_bits) {
+    c.like(0, 0, to);
+  } else if (const numbers* d = c.dims(0); from_bits && to_bits && d != nullptr && !d->empty()) {
+    weft::shape_rules::with_last(c, 0, times(d->back(), *from_bits) / *to_bits, to);
+  }
+}
+
+namespace shapes = weft::shape_rules;
+inline constexpr auto last = shape_row::last;
+inline constexpr shape_row shape_rows[] = {
+  {"Gemm", shapes::product<1, 0>, last},
+  {"Einsum", shapes::einsum},
+  {"com.microsoft.FusedGemm com.microsoft.FusedMatMul com.microsoft.FusedMatMulActivation "
+   "com.microsoft.TransposeMatMul com.microsoft.GemmFastGelu", shapes::product<1, 0>},
+  {"com.microsoft.GemmFloat8", shapes::product_of_eights},
+  {"com.microsoft.MatMulInteger16", shapes::product<1, elements::int32>},
+  {"com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", shapes::product<1, elements::float32>},
+  {"com.microsoft.QOrderedMatMul", shapes::product<2, 0>},
+  {"com.microsoft.QGemm", shapes::quantised_gemm},
+  {"com.microsoft.MatMulNBits", shapes::named_columns},
+  {"com.microsoft.MatMulNBitsMlp", shapes::named_columns_and_sum},
+  {"com.microsoft.MatMulNBitsQkv", shapes::named_columns_of_three},
+  {"com.microsoft.MatMulBnb4", shapes::named_rows_or_columns},
+  {"com.microsoft.MatMulFpQ4", shapes::last_of_third},
+  {"com.microsoft.MatMulBlockQuantizedFp4Weight com.microsoft.MatMulBlockQuantizedFp8Weight", shapes::rows_of_second},
+  {"com.microsoft.MoE com.microsoft.QMoE TensorScatter CumProd Mish BitwiseNot GroupNormalization RMSNormalization "
+   "SimplifiedLayerNormalization com.microsoft.QLinearSigmoid com.microsoft.QLinearLeakyRelu "
+   "com.microsoft.QLinearSoftmax com.microsoft.FastGelu com.microsoft.BiasGelu com.microsoft.QuickGelu "
+   "com.microsoft.BiasAdd com.microsoft.BiasSoftmax com.microsoft.GroupNorm com.microsoft.LayerNormalization "
+   "com.microsoft.SimplifiedLayerNormalization com.microsoft.Inverse com.microsoft.Trilu ai.onnx.ml.Binarizer "
+   "ai.onnx.ml.Imputer com.microsoft.LongformerAttention", shapes::like_first},
+  {"SwiGLU Gelu Swish com.microsoft.Gelu RotaryEmbedding com.microsoft.RotaryEmbedding com.microsoft.MRotaryEmbedding",
+   shapes::all_like<0>},
+  {"DeformConv com.microsoft.FusedConv", shapes::convolution<1, false>},
+  {"com.microsoft.NhwcConv com.microsoft.NhwcFusedConv", shapes::convolution<1, true>},
+  {"com.microsoft.QLinearConv", shapes::convolution<3, false, 7>},
+  {"MaxPool AveragePool LpPool com.microsoft.MaxpoolWithMask com.microsoft.QLinearAveragePool", shapes::pool<false>},
+  {"com.microsoft.NhwcMaxPool", shapes::pool<true>},
+  {"GlobalLpPool", shapes::global_pool, last},
+  {"com.microsoft.QLinearGlobalAveragePool", shapes::global_pool},
+  {"MaxUnpool", shapes::unpooled},
+  {"Resize", shapes::resize, 18},
+  {"GridSample", shapes::grid_sample, 20},
+  {"com.microsoft.GridSample", shapes::grid_sample},
+  {"AffineGrid", shapes::affine_grid},
+  {"CenterCropPad", shapes::crop_or_pad},
+  {"Col2Im", shapes::columns_to_image},
+  {"com.microsoft.CropAndResize", shapes::crop_and_resize},
+  {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare",
+   shapes::reduction<true>, 18},
+  {"ReduceSum", shapes::reduction<true>, 13},
+  {"com.microsoft.QLinearReduceMean", shapes::reduction<false>},
+  {"Split", shapes::split, last},
+  {"Dropout", shapes::dropout, last},
+  {"Reshape", shapes::reshape, last},
+  {"Pad", shapes::pad, 18},
+  {"com.microsoft.Pad", shapes::pad},
+  {"OneHot", shapes::one_hot},
+  {"Concat", shapes::concat, last},
+  {"com.microsoft.QLinearConcat", shapes::quantised_concat},
+  {"Cast", shapes::cast, last},
+  {"BitCast", bit_cast},
+  {"BitwiseAnd BitwiseOr BitwiseXor com.microsoft.ComplexMul com.microsoft.ComplexMulConj StringConcat",
+   shapes::broadcast},
+  {"LayerNormalization BatchNormalization InstanceNormalization MeanVarianceNormalization Clip HardSigmoid HardSwish "
+   "PRelu", shapes::like_first, last},
+  {"Abs Ceil Elu Exp Floor LeakyRelu Log LogSoftmax Neg Reciprocal Relu Selu Sigmoid Softmax Sqrt Tanh",
+   shapes::all_like<0>, last},
+  {"Add Sub Mul Div Pow Sum Max Min Mean", shapes::broadcast, last},
+  {"And Or Xor Equal Less LessOrEqual Greater GreaterOrEqual", shapes::compare, last},
+  {"QuantizeLinear com.microsoft.QuantizeLinear", shapes::quantise},
+  {"DequantizeLinear com.microsoft.DequantizeLinear", shapes::dequantise},
+  {"com.microsoft.GatherBlockQuantized", shapes::gather_quantised},
+  {"com.microsoft.QLinearAdd com.microsoft.QLinearMul", shapes::elementwise<0, 0, 3>},
+  {"com.microsoft.QLinearWhere", shapes::elementwise<elements::uint8, 0, 1, 4>},
+  {"com.microsoft.MulInteger", shapes::elementwise<elements::int32, 0, 2>},
+  {"com.microsoft.BiasDropout", shapes::dropout},
+  {"com.microsoft.SkipGroupNorm", shapes::all_like<0>},
+  {"DFT", shapes::fourier},
+  {"STFT", shapes::short_time_fourier},
+  {"HannWindow HammingWindow BlackmanWindow", shapes::window},
+  {"MelWeightMatrix", shapes::mel_weights},
+  {"RegexFullMatch", shapes::like_first_of<elements::boolean>},
+  {"StringSplit", shapes::strings_apart},
+  {"ai.onnx.ml.ArrayFeatureExtractor", shapes::picked_columns},
+  {"ai.onnx.ml.FeatureVectorizer", shapes::features},
+  {"ai.onnx.ml.LinearRegressor ai.onnx.ml.TreeEnsemble ai.onnx.ml.TreeEnsembleRegressor", shapes::regression},
+  {"ai.onnx.ml.LinearClassifier ai.onnx.ml.SVMClassifier ai.onnx.ml.TreeEnsembleClassifier", shapes::classification},
+  {"ai.onnx.ml.Normalizer ai.onnx.ml.Scaler", shapes::like_first_of<elements::float32>},
+  {"ai.onnx.ml.OneHotEncoder", shapes::categories},
+  {"ai.onnx.ml.SVMRegressor", shapes::vector_regression},
+  {"ai.onnx.preview.training.Adagrad ai.onnx.preview.training.Momentum", shapes::optimiser<3, 2>},
+  {"ai.onnx.preview.training.Adam", shapes::optimiser<4, 3>},
+  {"ai.onnx.preview.training.Gradient", shapes::gradient},
+  {"Attention", shapes::attention<4>},
+  {"ai.onnx.preview.FlexAttention", shapes::attention<weft::detail::attention_inputs::absent>},
+  {"com.microsoft.Attention com.microsoft.DecoderMaskedSelfAttention", shapes::projected_attention<4>},
+  {"com.microsoft.QAttention", shapes::projected_attention<8, 3>},
+  {"com.microsoft.PackedAttention", shapes::projected_attention<weft::detail::attention_inputs::absent>},
+  {"com.microsoft.MultiHeadAttention", shapes::attention<6>},
+  {"com.microsoft.GroupQueryAttention com.microsoft.SparseAttention", shapes::attention<3>},
+  {"com.microsoft.DecoderMaskedMultiHeadAttention", shapes::attention<5>},
+  {"com.microsoft.DecoderAttention", shapes::decoder_attention},
+  {"com.microsoft.PackedMultiHeadAttention", shapes::packed_attention},
+  {"com.microsoft.PagedAttention", shapes::paged_attention},
+  {"LinearAttention com.microsoft.LinearAttention", shapes::linear_attention},
+  {"CausalConvWithState com.microsoft.CausalConvWithState", shapes::causal_convolution},
+  {"com.microsoft.GemmaRotaryEmbedding", shapes::rotated_pair},
+  {"com.microsoft.RelativePositionBias", shapes::position_bias},
+  {"com.microsoft.EmbedLayerNormalization", shapes::embedding},
+  {"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization", shapes::skip_normalisation},
+};
+
+/// The types of a node's outputs, as far as a rule works them out. Shapes that cannot be are not taken.
+inline std::vector<::onnx::TypeProto> infer_by_rule(const shape_row& rule, const ::onnx::NodeProto& n,
+                                                    std::span<const value* const> inputs, std::string_view type,
+                                                    std::int64_t version) {
+  const auto call = call_of(n, inputs, {}, type, version);
+  std::vector<shape_input> tensors;
+  for (const value* v : inputs) {
+    tensors.push_back({v != nullptr, v != nullptr ? v->type.tensor_type().elem_type() : elements::unknown});
+  }
+  std::vector<std::uint32_t> outputs(static_cast<std::size_t>(n.output_size()));
+  std::iota(outputs.begin(), outputs.end(), 0u);
+  shape_call c{call, tensors, [inputs](std::size_t i) { return inputs[i]->elements(); }, outputs};
+  rule.infer(c);
+  std::vector<::onnx::TypeProto> types;
+  for (const auto& made : std::move(c).take()) {
+    constexpr std::int64_t largest = std::int64_t{1} << 60;
+    const auto is_open = [](std::int64_t d) { return d < 0 || d > largest; };
+    auto& t = types.emplace_back();
+    if (!made.dims || made.dims->size() > std::size_t{max_axes} ||
+        std::any_of(made.dims->begin(), made.dims->end(), is_open)) {
+      continue;
+    }
+    t.mutable_tensor_type()->set_elem_type(made.element);
+    t.mutable_tensor_type()->mutable_shape();
+    for (const auto d : *made.dims) {
+      t.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(d);
+    }
+  }
+  return types;
+}
 
 } // namespace weft::onnx::detail

@@ -5,13 +5,13 @@
 #include "weft/interop/onnx/proto.hpp"
 #include "weft/workload/known_tensor.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace weft::onnx::detail {
 
@@ -57,13 +57,7 @@ inline bool is_whole(const ::onnx::TensorProto& t) {
   }
 }
 
-/// The format of elements of a type, and the range of those that are whole numbers; nothing for types whose numbers are
-/// not followed.
-struct element_format {
-  known_tensor::format is = known_tensor::format::integer;
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();
-  std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
-};
+/// The format of elements of a type; nothing for types whose numbers are not followed.
 inline std::optional<element_format> format_of(std::int32_t type) {
   using enum known_tensor::format;
   switch (type) {
@@ -85,15 +79,15 @@ inline std::optional<element_format> format_of(std::int32_t type) {
 /// The elements of a small tensor that the file holds.
 inline std::optional<known_tensor> known_of(const ::onnx::TensorProto& t) {
   const auto format = format_of(t.data_type());
-  known_tensor made{.dims = {t.dims().begin(), t.dims().end()}};
-  const auto count = known::size_of(made.dims);
+  const known_tensor::extents dims(t.dims().begin(), t.dims().end());
+  const auto count = known::size_of(dims);
   if (!format || !count || t.data_location() == ::onnx::TensorProto::EXTERNAL) {
     return std::nullopt;
   }
-  made.is = format->is;
-  const bool real = t.data_type() == ::onnx::TensorProto::FLOAT || t.data_type() == ::onnx::TensorProto::DOUBLE;
-  known_tensor::integers whole;
-  known_tensor::reals reals;
+  auto made = format->empty(dims);
+  const auto take = [&](const auto& list) {
+    std::visit([&](auto& to) { to.assign(list.begin(), list.end()); }, made.elements);
+  };
   if (t.has_raw_data()) { // little endian, whatever the machine is
     const std::size_t size = *element_bits(t.data_type()) / 8;
     const std::string& raw = t.raw_data();
@@ -105,37 +99,19 @@ inline std::optional<known_tensor> known_of(const ::onnx::TensorProto& t) {
       for (std::size_t k = 0; k < size; ++k) {
         bits |= std::uint64_t{static_cast<unsigned char>(raw[i + k])} << (8 * k);
       }
-      const unsigned unused = 64 - 8 * static_cast<unsigned>(size);
-      if (real) {
-        reals.push_back(size == 8 ? std::bit_cast<double>(bits)
-                                  : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
-      } else { // a negative number of few bytes has its sign in the last of them
-        whole.push_back(format->least < 0 ? static_cast<std::int64_t>(bits << unused) >> unused
-                                          : static_cast<std::int64_t>(bits));
-      }
-    }
-  } else if (t.data_type() == ::onnx::TensorProto::FLOAT) {
-    reals.assign(t.float_data().begin(), t.float_data().end());
-  } else if (t.data_type() == ::onnx::TensorProto::DOUBLE) {
-    reals.assign(t.double_data().begin(), t.double_data().end());
-  } else if (t.data_type() == ::onnx::TensorProto::INT64) {
-    whole.assign(t.int64_data().begin(), t.int64_data().end());
-  } else if (t.data_type() == ::onnx::TensorProto::UINT64 || t.data_type() == ::onnx::TensorProto::UINT32) {
-    for (const auto x : t.uint64_data()) {
-      whole.push_back(static_cast<std::int64_t>(x));
+      add_element(made, *format, bits, size);
     }
   } else {
-    whole.assign(t.int32_data().begin(), t.int32_data().end());
+    switch (t.data_type()) {
+    case ::onnx::TensorProto::FLOAT: take(t.float_data()); break;
+    case ::onnx::TensorProto::DOUBLE: take(t.double_data()); break;
+    case ::onnx::TensorProto::INT64: take(t.int64_data()); break;
+    case ::onnx::TensorProto::UINT64:
+    case ::onnx::TensorProto::UINT32: take(t.uint64_data()); break;
+    default: take(t.int32_data());
+    }
   }
-  if ((real ? reals.size() : whole.size()) != *count) {
-    return std::nullopt;
-  }
-  if (real) {
-    made.elements = std::move(reals);
-  } else {
-    made.elements = std::move(whole);
-  }
-  return made;
+  return made.size() == *count ? std::optional{std::move(made)} : std::nullopt;
 }
 
 /// As the file would hold it; null for types whose numbers are not followed.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/interop/onnx/tensors.hpp"
+#include "weft/workload/shape_call.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -19,10 +20,6 @@
 namespace weft::onnx::detail {
 
 using numbers = std::vector<std::int64_t>;
-
-/// No tensor has more axes in earnest. Ops such as Gather add up the axes of what they read, so that without a limit a
-/// chain of them would double the axes at each step.
-inline constexpr int max_axes = 64;
 
 /// Whether a type is one of tensors with more axes than that, in sequences too.
 inline bool has_too_many_axes(const ::onnx::TypeProto& type) {

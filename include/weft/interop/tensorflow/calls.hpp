@@ -77,8 +77,7 @@ private:
 
     /// A value, if it is one number that is known.
     std::optional<std::int64_t> number(source s) const {
-      const auto& values = shapes.output(s.from, shapes.position(s.from, s.port)).values;
-      return values && values->size() == 1 ? std::optional{values->front()} : std::nullopt;
+      return shapes.output(s.from, shapes.position(s.from, s.port)).number();
     }
     /// The argument that a value is, or `none`.
     op_id argument(source s) const {
@@ -211,12 +210,13 @@ private:
       const auto counter = condition.argument(in[up ? 0 : 1]);
       const auto limit = condition.number(in[up ? 1 : 0]);
       const auto by = counter == none ? std::nullopt : step(body, counter);
-      if (!limit || !by || counter >= start.size() || !start[counter]->values || start[counter]->values->size() != 1) {
+      const auto first = counter < start.size() ? start[counter]->number() : std::nullopt;
+      if (!limit || !by || !first) {
         continue;
       }
       const double sign = up ? 1 : -1;
       const double width = sign * static_cast<double>(*by);
-      const double way = sign * (static_cast<double>(*limit) - static_cast<double>(start[counter]->values->front()));
+      const double way = sign * (static_cast<double>(*limit) - static_cast<double>(*first));
       if (width > 0) {
         return std::max(0.0, with_equal ? std::floor(way / width) + 1 : std::ceil(way / width));
       }
@@ -261,8 +261,9 @@ private:
     for (const auto& t : arguments) {
       key += t.known ? "(" : "*(";
       key += std::to_string(t.type) + inference::text(t.dims);
-      for (const auto v : t.values ? *t.values : std::vector<std::int64_t>{}) {
-        key += std::to_string(v) + ",";
+      if (t.values) {
+        std::visit([&](const auto& list) { key.append(reinterpret_cast<const char*>(list.data()), 8 * list.size()); },
+                   t.values->elements);
       }
     }
     return key;

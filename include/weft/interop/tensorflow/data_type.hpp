@@ -54,8 +54,9 @@ inline constexpr data_type_info data_types[] = {{"DT_INVALID", 0, 4},
                                                 {"DT_UINT4", 30, 1}};
 
 namespace dt {
-inline constexpr data_type float32 = 1, float64 = 2, int32 = 3, uint8 = 4, string = 7, complex64 = 8, int64 = 9,
-                           boolean = 10, bfloat16 = 14, half = 19, resource = 20, variant = 21;
+inline constexpr data_type float32 = 1, float64 = 2, int32 = 3, uint8 = 4, int16 = 5, int8 = 6, string = 7,
+                           complex64 = 8, int64 = 9, boolean = 10, bfloat16 = 14, uint16 = 17, half = 19,
+                           resource = 20, variant = 21, uint32 = 22, uint64 = 23;
 inline constexpr data_type reference = 100; ///< added to a type
 } // namespace dt
 

@@ -6,7 +6,7 @@
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/interop/tensorflow/functions.hpp"
-#include "weft/interop/tensorflow/shape_rules.hpp"
+#include "weft/interop/tensorflow/translation.hpp"
 #include "weft/interop/tensorflow/work.hpp"
 
 #include <algorithm>
@@ -42,6 +42,22 @@ struct assumptions {
   std::size_t unknown_shapes = 0;                            ///< other outputs of which nothing is known
   std::map<std::string, std::size_t, std::less<>> no_formula = {}; ///< ops per type that is not known
   std::set<std::string, std::less<>> bad_functions = {};     ///< functions that could not be looked into
+};
+
+/// How many extents of outputs are assumed, and how.
+struct assumed_extents {
+  std::uint32_t batches = 0, extents = 0, at_most = 0, uses_batch = 0;
+
+  assumed_extents& operator+=(const assumed_extents& x) {
+    batches += x.batches;
+    extents += x.extents;
+    at_most += x.at_most;
+    uses_batch += x.uses_batch;
+    return *this;
+  }
+  friend assumed_extents operator-(const assumed_extents& a, const assumed_extents& b) {
+    return {a.batches - b.batches, a.extents - b.extents, a.at_most - b.at_most, a.uses_batch - b.uses_batch};
+  }
 };
 
 /// Throws `error` for a shape of an input that the graph does not have.
@@ -91,6 +107,8 @@ public:
     work_.assign(g_.num_nodes(), 0);
     resident_.assign(g_.num_nodes(), 0);
     calls_on_text_.assign(g_.num_nodes(), false);
+    assumed_of_.resize(g_.num_nodes());
+    is_settled_.assign(g_.num_nodes(), false);
     for (int round = 0; round < 4; ++round) { // each may tell more about inputs without a shape
       run();
       if (!deduce()) {
@@ -203,11 +221,27 @@ private:
   }
 
   void run() {
-    batches_ = extents_ = unknown_ = at_most_ = 0;
-    uses_batch_ = false;
+    assumed_in_round_ = {};
+    unknown_ = 0;
     for (const op_id v : order_) {
-      infer(v);
+      if (is_settled_[v]) { // in a round before, by what does not change any more
+        assumed_in_round_ += assumed_of_[v];
+        tell_work(v);
+      } else {
+        const auto before = assumed_in_round_;
+        infer(v);
+        assumed_of_[v] = assumed_in_round_ - before;
+      }
     }
+  }
+  void tell_work(op_id v) {
+    if (guess_) {
+      gather_inputs(v);
+      work_[v] = work_of(call_of(g_[v], inputs_, families_[v] != nullptr), families_[v], inputs_, outputs_of(v));
+    }
+  }
+  std::span<const tensor_info> outputs_of(op_id v) const {
+    return std::span{tensors_}.subspan(first_[v], first_[v + 1] - first_[v]);
   }
 
   /// The data inputs of v, in order; those that close a loop are unknown.
@@ -228,8 +262,10 @@ private:
     const auto& n = g_[v];
     const auto outputs = ports(v);
     const auto* const family = families_[v];
-    auto proposals = family != nullptr ? shape_rules{g_, v, *family, inputs_, sources_, outputs}.apply()
-                                       : std::vector<proposal>(outputs.size());
+    const bool computes = !element_rule_of(n.op).empty() && !inputs_.empty() && inputs_[0]->values;
+    auto op = call_of(n, inputs_, family != nullptr && (guess_ || computes || !lacks_attributes(family->shape)));
+    std::vector<std::shared_ptr<const known_tensor>> elements(outputs.size());
+    auto proposals = apply_rules(v, op, elements);
     const auto call = calls_function(g_, n) ? calls_(n, inputs_, guess_) : std::nullopt;
     const auto declared = shapes_attribute(n, "_output_shapes");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -239,14 +275,17 @@ private:
         result = call->outputs[port];
       }
       own_shape(v, port, proposals[i], result);
-      at_most_ += proposals[i].at_most && proposals[i].dims ? 1u : 0u;
+      if (elements[i]) {
+        proposals[i] = elements[i]->dims;
+        result.values = std::move(elements[i]);
+      }
       settle(v, proposals[i], port < declared.size() ? shape_of(declared[port]) : std::nullopt, result);
       if (!result.known && guess_) {
         if (family == nullptr && !inputs_.empty() && inputs_[0]->known) {
           result.dims = inputs_[0]->dims; // as most ops do
         } else {
           result.dims = {options_.batch};
-          uses_batch_ = true;
+          assumed_in_round_.uses_batch += 1;
         }
         result.known = true;
         if (family != nullptr && family->shape == shape_rule::placeholder) {
@@ -258,32 +297,111 @@ private:
       // Each type takes a walk through the node, so there is a limit to telling them apart.
       result.type =
         i < 64 ? type_of_output(n, family, port, inputs_, result.type) : tensors_[first_[v] + 63].type;
+      const auto format = format_of(result.type);
+      const auto fits = [&](const known_tensor& x) {
+        return format && format->holds(x) && x.dims == known::extents{result.dims.begin(), result.dims.end()};
+      };
+      if (result.values && !(result.known && fits(*result.values))) {
+        result.values = nullptr;
+      }
       tensors_[first_[v] + i] = std::move(result);
     }
     if (guess_) {
       work_[v] =
-        call ? call->work : work_of(n, family, inputs_, std::span{tensors_}.subspan(first_[v], outputs.size()));
+        call ? call->work
+             : work_of(std::move(op), family, inputs_, outputs_of(v));
       resident_[v] = call ? call->resident_bytes : 0;
       calls_on_text_[v] = call && call->text;
     }
+    const auto is_settled = [&](const source& s) { return s.is_control() || leads_back(v, s) || is_settled_[s.from]; };
+    is_settled_[v] = !calls_function(g_, n) && std::ranges::all_of(outputs_of(v), &tensor_info::known) &&
+                     std::ranges::all_of(g_.inputs(v), is_settled);
+  }
+
+  /// Extents of v's outputs as far as its rule tells, -1 for an open one, and the elements of those where these follow.
+  std::vector<partial_shape> apply_rules(op_id v, op_call& op,
+                                         std::vector<std::shared_ptr<const known_tensor>>& elements) {
+    const auto outputs = ports(v);
+    std::vector<partial_shape> all(outputs.size());
+    const auto* const family = families_[v];
+    if (family == nullptr || outputs.empty()) {
+      return all;
+    }
+    const auto rule = family->shape;
+    if (rule == shape_rule::iterator) {
+      return listed(g_[v], "output_shapes", outputs, std::nullopt);
+    }
+    if (rule == shape_rule::dequeue) { // the queue knows the shapes of its entries
+      const auto has = [&](std::string_view part) { return g_[v].op.find(part) != std::string_view::npos; };
+      const auto count = has("Many") || has("UpTo") ? std::optional{op.value(1).value_or(-1)} : std::nullopt;
+      return sources_.empty() ? all : listed(g_[sources_[0].from], "shapes", outputs, count);
+    }
+    auto* const translate = translation_of(rule);
+    const bool has_elements = !element_rule_of(op.type).empty();
+    const bool stays = translate == nullptr && !has_elements;
+    translated_call c{stays || !guess_ ? std::move(op) : op, inputs_}; // its work is told by the node's own arguments
+    if (translate != nullptr && !translate(c)) {
+      return all;
+    }
+    tensors_of_call_.resize(c.inputs.size());
+    shape_call shapes{c.op, tensors_of_call_, [&c](std::size_t i) { return c.inputs[i]->values.get(); }, outputs};
+    infer_shapes(rule, shapes);
+    const bool at_most = shapes.at_most();
+    auto made = std::move(shapes).take();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const bool is_range = gives_ranges(g_[v].op) && (outputs[i] > 0 || g_[v].op.starts_with("RequantizationRange"));
+      all[i] = is_range ? partial_shape{std::in_place} : std::move(made[i].dims);
+      assumed_in_round_.at_most += at_most && all[i] ? 1u : 0u;
+    }
+    const auto known = has_elements
+                         ? known_outputs_of(c, type_of_output(g_[v], family, 0, inputs_, dt::float32))
+                         : std::vector<std::optional<known_tensor>>{};
+    const bool passes = rule == shape_rule::identity || rule == shape_rule::switch_ || rule == shape_rule::each;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const auto from = rule == shape_rule::each ? outputs[i] : 0;
+      if (outputs[i] < known.size() && known[outputs[i]]) {
+        elements[i] = std::make_shared<const known_tensor>(*known[outputs[i]]);
+      } else if (passes && from < inputs_.size()) {
+        elements[i] = inputs_[from]->values;
+      }
+    }
+    if (stays) {
+      op = std::move(c.op);
+    }
+    return all;
+  }
+  /// Shapes from a list among a node's attributes, each behind a leading extent if there is one.
+  static std::vector<partial_shape> listed(const node& n, std::string_view key, std::span<const std::uint32_t> outputs,
+                                           std::optional<std::int64_t> leading) {
+    const auto shapes = shapes_attribute(n, key);
+    std::vector<partial_shape> all;
+    for (const auto i : outputs) {
+      auto& shape = all.emplace_back(i < shapes.size() ? shape_of(shapes[i]) : std::nullopt);
+      if (shape && leading) {
+        shape->insert(shape->begin(), *leading);
+      }
+    }
+    return all;
   }
 
   /// Shapes that come from the node itself, or from outside.
-  void own_shape(op_id v, std::uint32_t port, proposal& p, tensor_info& result) const {
+  void own_shape(op_id v, std::uint32_t port, partial_shape& proposed, tensor_info& result) const {
     if (port != 0 || families_[v] == nullptr) {
       return;
     }
     const auto& n = g_[v];
     const auto rule = families_[v]->shape;
     if (rule == shape_rule::constant) {
-      if (const auto value = attribute(n, "value")) {
+      if (tensors_[first_[v]].known) { // it was read in a round before
+        result = tensors_[first_[v]];
+      } else if (const auto value = attribute(n, "value")) {
         result = read_tensor(text_field(*value, 8)).info;
       }
     } else if (rule == shape_rule::argument && v < arguments_.size()) {
       result = arguments_[v];
     } else if (rule == shape_rule::variable || rule == shape_rule::handle) {
       const auto shapes = shapes_attribute(n, "shape");
-      p.dims = shapes.empty() ? partial_shape{std::vector<std::int64_t>{}} : shape_of(shapes.front());
+      proposed = shapes.empty() ? partial_shape{std::vector<std::int64_t>{}} : shape_of(shapes.front());
     } else if (rule == shape_rule::placeholder) {
       if (const auto given = options_.shapes.find(n.name); given != options_.shapes.end()) {
         result.dims = given->second;
@@ -295,26 +413,26 @@ private:
         const auto dims = shape_of(shapes.front());
         // Before version 24, no extents meant that nothing is known. Source: tensorflow/core/ops/array_ops.cc.
         if (dims && (!dims->empty() || g_.producer() >= 24)) {
-          p.dims = dims;
+          proposed = dims;
         }
       }
     }
   }
 
   /// Takes each extent from the first that knows it: the file's declaration, the rule, the options.
-  void settle(op_id v, const proposal& p, const partial_shape& declared, tensor_info& result) {
+  void settle(op_id v, const partial_shape& inferred, const partial_shape& declared, tensor_info& result) {
     const bool fed = families_[v] != nullptr && families_[v]->shape == shape_rule::placeholder && result.known;
     if (result.known && (!declared || fed)) {
       return;
     }
     const auto proposed =
-      result.known ? partial_shape{std::vector<std::int64_t>(result.dims.begin(), result.dims.end())} : p.dims;
+      result.known ? partial_shape{std::vector<std::int64_t>(result.dims.begin(), result.dims.end())} : inferred;
     if (!declared && !proposed) {
       return;
     }
     const auto& base = declared ? *declared : *proposed;
     const bool both = declared && proposed && declared->size() == proposed->size();
-    if (base.size() > max_values) {
+    if (base.size() > std::size_t{max_axes}) {
       return;
     }
     nn::extents dims;
@@ -324,16 +442,13 @@ private:
         return; // another round may know it
       }
       if (known < 0) {
-        ++(i == 0 ? batches_ : extents_);
-        uses_batch_ = uses_batch_ || i == 0;
+        ++(i == 0 ? assumed_in_round_.batches : assumed_in_round_.extents);
+        assumed_in_round_.uses_batch += i == 0 ? 1 : 0;
       }
       dims.push_back(known >= 0 ? static_cast<std::uint64_t>(known) : i == 0 ? options_.batch : options_.extent);
     }
     result.dims = std::move(dims);
     result.known = true;
-    auto values = result.values ? result.values : p.values;
-    const bool fits = values && static_cast<double>(values->size()) == elements(result.dims);
-    result.values = fits ? std::move(values) : nullptr;
   }
 
   /// Finds shapes of inputs that say nothing themselves, from the ops that read them. Returns whether it found some.
@@ -380,9 +495,9 @@ private:
     if (reshaped) {
       return std::nullopt;
     }
-    if (n.op == "Reshape" && inputs_.size() > 1 && inputs_[1]->values) {
+    if (n.op == "Reshape" && inputs_.size() > 1 && inputs_[1]->values && inputs_[1]->values->whole() != nullptr) {
       std::uint64_t row = 1;
-      const auto& target = *inputs_[1]->values;
+      const auto& target = *inputs_[1]->values->whole();
       for (std::size_t i = 0; i < target.size(); ++i) {
         row = i > 0 || target[i] > 0 ? row * static_cast<std::uint64_t>(std::clamp<std::int64_t>(target[i], 1, 1 << 15))
                                      : row;
@@ -399,16 +514,17 @@ private:
       return nn::extents{options_.batch, other->dims[bool_attribute(n, "transpose_b") ? 1 : 0]};
     }
     const auto* const family = families_[v];
-    const bool elementwise = family != nullptr && family->shape == shape_rule::broadcast;
+    const auto rule = family != nullptr ? family->shape : shape_rule::unknown;
+    const bool elementwise = rule == shape_rule::broadcast || rule == shape_rule::compare;
     return elementwise && other != nullptr ? std::optional{nn::extents{}} : std::nullopt;
   }
 
   void count_assumptions() {
-    assumed_.uses_batch = assumed_.uses_batch || uses_batch_ || rows_per_example_;
-    assumed_.batches += batches_;
-    assumed_.extents += extents_;
+    assumed_.uses_batch = assumed_.uses_batch || assumed_in_round_.uses_batch != 0 || rows_per_example_;
+    assumed_.batches += assumed_in_round_.batches;
+    assumed_.extents += assumed_in_round_.extents;
     assumed_.unknown_shapes += unknown_;
-    assumed_.at_most += at_most_;
+    assumed_.at_most += assumed_in_round_.at_most;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       const auto* const family = families_[v];
       if (family == nullptr && !only_on_cpu(g_[v].op) && !g_.function(g_[v].op)) {
@@ -441,12 +557,12 @@ private:
   std::vector<bool> calls_on_text_;
   std::vector<const tensor_info*> inputs_; // of the node at hand
   std::vector<source> sources_;
+  std::vector<shape_input> tensors_of_call_; // of which rules ask for no types
   std::size_t num_loops_ = 0;
-  std::size_t batches_ = 0;
-  std::size_t extents_ = 0;
+  assumed_extents assumed_in_round_ = {};
+  std::vector<assumed_extents> assumed_of_; // per node
+  std::vector<bool> is_settled_;            // per node: its outputs do not change any more
   std::size_t unknown_ = 0;
-  std::size_t at_most_ = 0;
-  bool uses_batch_ = false;       // in this round
   bool rows_per_example_ = false; // of an input whose shape was deduced
   bool guess_ = false;
 };

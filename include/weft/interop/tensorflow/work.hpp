@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/interop/tensorflow/ops.hpp"
-#include "weft/interop/tensorflow/tensor_info.hpp"
+#include "weft/interop/tensorflow/translation.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -112,47 +112,22 @@ inline data_type type_of_output(const node& n, const op_facts* family, std::uint
   return told({"T", "dtype", "output_types", "component_types", "Tout", "tensor_type", "out_type", "type"}, first);
 }
 
-/// An op as the catalogue's rules see it. A tensor that an update changes through a reference is no operand of it.
-inline op_call call_of(const node& n, const op_facts& facts, std::span<const tensor_info* const> in,
-                       std::span<const tensor_info> out) {
-  const auto extents = [](const tensor_info& t) {
-    return t.known ? std::optional<op_call::extents>{std::in_place, t.dims.begin(), t.dims.end()} : std::nullopt;
-  };
-  op_call call{.type = n.op};
-  for (const auto* t : in) {
-    const bool changed = facts.shape == shape_rule::reference && is_reference(t->type);
-    call.inputs.push_back(changed ? std::nullopt : extents(*t));
+/// FLOP of an op with these outputs, by the catalogue; for ops that are not known 1 per element of the first output,
+/// and none for those that run on CPUs only. A tensor that an update changes through a reference is no operand of it.
+inline double work_of(op_call&& call, const op_facts* facts, std::span<const tensor_info* const> in,
+                      std::span<const tensor_info> out) {
+  if (facts == nullptr) {
+    return only_on_cpu(call.type) || out.empty() || is_reference(out[0].type) ? 0 : elements(out[0].dims);
+  }
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (facts->shape == shape_rule::reference && is_reference(in[i]->type)) {
+      call.inputs[i].reset();
+    }
   }
   for (const auto& t : out) {
-    call.outputs.push_back(extents(t));
+    call.outputs.push_back(extents_of(t));
   }
-  for (const auto& f : wire::fields{n.body}) {
-    if (f.number != 5) {
-      continue;
-    }
-    const std::string key{text_field(f.bytes, 1)};
-    const auto value = text_field(f.bytes, 2);
-    for (const auto& v : wire::fields{value}) {
-      if (v.number == 2) {
-        call.texts[key] = std::string{v.bytes};
-      } else if (v.number == 3 || v.number == 5) {
-        call.numbers[key] = {v.integer()};
-      } else if (v.number == 1) {
-        call.numbers[key] = integers_attribute(n, key);
-      }
-    }
-  }
-  return call;
-}
-
-/// FLOP of an op with these inputs and outputs, by the catalogue; for ops that are not known 1 per element of the first
-/// output, and none for those that run on CPUs only.
-inline double work_of(const node& n, const op_facts* facts, std::span<const tensor_info* const> in,
-                      std::span<const tensor_info> out) {
-  if (facts != nullptr) {
-    return facts->flop(call_of(n, *facts, in, out));
-  }
-  return only_on_cpu(n.op) || out.empty() || is_reference(out[0].type) ? 0 : elements(out[0].dims);
+  return facts->flop(call);
 }
 
 } // namespace weft::tensorflow::detail

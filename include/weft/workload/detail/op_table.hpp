@@ -190,9 +190,10 @@ inline constexpr op_family op_table[] = {
    {.flop = flop::per_output<1>, .gradient = gradient::none}},
   {"And BitShift BitwiseNot GreaterOrEqual IsNaN LessOrEqual Not Or Xor",
    {.flop = flop::per_output<1>, .gradient = gradient::none, .in_place = true}},
-  {"ApproximateEqual BitwiseAnd BitwiseOr BitwiseXor Equal FloorDiv FloorMod Greater GreaterEqual Less LessEqual "
-   "LogicalAnd LogicalOr Mod NotEqual TruncateDiv TruncateMod",
+  {"BitwiseAnd BitwiseOr BitwiseXor FloorDiv FloorMod Mod TruncateDiv TruncateMod",
    {.flop = flop::per_output<1>, .gradient = gradient::none, .shape = shape::broadcast, .in_place = true}},
+  {"ApproximateEqual Equal Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr NotEqual",
+   {.flop = flop::per_output<1>, .gradient = gradient::none, .shape = shape::compare, .in_place = true}},
   {"ParameterizedTruncatedNormal RandomStandardNormal RandomUniform RandomUniformInt StatelessRandomNormal "
    "StatelessRandomNormalV2 StatelessRandomUniform StatelessRandomUniformV2 StatelessTruncatedNormal "
    "TruncatedNormal",
@@ -255,6 +256,7 @@ inline constexpr op_family op_table[] = {
   {"ComplexMul ComplexMulConj", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs}},
   {"SwiGLU",
    {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs, .shape = shape::without_last}},
+  {"onnx.SwiGLU", {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs, .shape = shape::like_first}},
   {"SwiGLUGrad", {.flop = flop::per_input<4>, .shape = shape::like_first}},
   {"BiasDropout BitmaskBiasDropout", {.flop = flop::per_output<2>, .gradient = gradient::masks}},
   {"DynamicQuantizeLinear", {.flop = flop::per_input<4>, .gradient = gradient::none}},
@@ -430,7 +432,7 @@ inline constexpr op_family op_table[] = {
   {"ConcatV2", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::concat_last}},
   {"IdentityN", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::each}},
   {"BroadcastTo", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::from_second_values}},
-  {"Cast", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::identity, .in_place = true}},
+  {"Cast", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::cast, .in_place = true}},
   {"BatchToSpace BatchToSpaceND", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::batch_to_space}},
   {"SpaceToBatch SpaceToBatchND", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::space_to_batch}},
   {"DepthToSpace", {.flop = flop::nothing, .gradient = gradient::moves, .shape = shape::depth_to_space}},

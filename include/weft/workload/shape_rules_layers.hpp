@@ -2,24 +2,27 @@
 /// Shapes of products, convolutions, pools and images.
 #pragma once
 
-#include "weft/interop/onnx/shape_rules.hpp"
 #include "weft/workload/einsum_equation.hpp"
+#include "weft/workload/shape_call.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
 #include <string_view>
 
-namespace weft::onnx::detail::shapes {
+namespace weft::shape_rules {
 
-inline constexpr std::int32_t float32 = ::onnx::TensorProto::FLOAT;
-inline constexpr std::int32_t int64 = ::onnx::TensorProto::INT64;
-inline constexpr std::int32_t uint8 = ::onnx::TensorProto::UINT8;
+using numbers = op_call::extents;
+using elements::boolean, elements::float32, elements::int64, elements::uint8;
 
 inline void like_first(shape_call& c) { c.like(0, 0); }
-/// Each output is like the first input.
-inline void all_like_first(shape_call& c) {
-  for (std::size_t i = 0; i < c.num_outputs(); ++i) {
-    c.like(i, 0);
-  }
+/// Each output is like one input.
+template <std::size_t Input>
+void all_like(shape_call& c) {
+  c.all_like(Input);
 }
 
 /// The extents of a stack of matrices; with this attribute of FusedMatMul, the first is that of rows.
@@ -42,13 +45,17 @@ std::optional<numbers> product_of(const shape_call& c) {
   const bool transposed_b = c.o.number("transB", 0) != 0;
   const numbers stack_a(a.begin(), a.end() - 2);
   const numbers stack_b(b.begin(), b.end() - 2);
-  auto dims = *broadcast({&stack_a, &stack_b});
+  auto joined = known::broadcast(stack_a, stack_b);
+  if (!joined) {
+    return std::nullopt;
+  }
+  auto& dims = *joined;
   dims.push_back(transposed_a ? a.back() : a[a.size() - 2]);
   dims.push_back(transposed_b ? b[b.size() - 2] : b.back());
   return dims;
 }
 
-template <std::size_t B, std::int32_t Element>
+template <std::size_t B, element_type Element>
 void product(shape_call& c) {
   if (const auto dims = product_of<B>(c)) {
     c.set(0, *dims, Element);
@@ -66,7 +73,7 @@ inline void quantised_gemm(shape_call& c) { // A, its scale and zero, B, its sca
 }
 
 /// Output `o` is like the first input, but for its innermost extent.
-inline void with_last(shape_call& c, std::size_t o, std::int64_t last, std::int32_t element = 0) {
+inline void with_last(shape_call& c, std::size_t o, std::int64_t last, element_type element = 0) {
   if (const numbers* d = c.dims(0); d != nullptr && !d->empty() && last > 0) {
     auto dims = *d;
     dims.back() = last;
@@ -208,6 +215,70 @@ void pool(shape_call& c) {
   }
 }
 
+/// Each window becomes one example, with all that is in it as channels. Images are batch × space × channels.
+inline void patches(shape_call& c) {
+  const numbers* x = c.dims(0);
+  const auto* kernel = c.list("kernel_shape");
+  if (x == nullptr || kernel == nullptr || x->size() < 3 || kernel->size() + 2 != x->size()) {
+    return;
+  }
+  if (const auto space = windowed(c, space_of(*x, true), *kernel)) {
+    const auto channels = std::accumulate(kernel->begin(), kernel->end(), x->back(), times);
+    c.set(0, image_of(x->front(), channels, *space, true));
+  }
+}
+
+/// Images (batch × height × width × channels) of the size that input 1 holds.
+inline void resized_images(shape_call& c) {
+  if (const numbers* x = c.dims(0); x != nullptr && x->size() == 4) {
+    const numbers* size = c.integers(1);
+    const bool known = size != nullptr && size->size() == 2;
+    c.set(0, {x->front(), known ? size->front() : -1, known ? size->back() : -1, x->back()});
+  }
+}
+
+/// The number of channels, which are the second extent with `channels_last` of 0, else the last.
+inline void channels(shape_call& c) {
+  if (const numbers* x = c.dims(0); x != nullptr && !x->empty()) {
+    const bool second = c.o.number("channels_last", 1) == 0 && x->size() > 2;
+    c.set_all({second ? (*x)[1] : x->back()});
+  }
+}
+
+/// x is input 0; all other outputs are like `Like`, such as vectors over the channels.
+template <std::size_t Like>
+void normalised(shape_call& c) {
+  c.all_like(Like);
+  c.like(0, 0);
+}
+
+/// Gradients of a cell of an LSTM: of the state (like input 1), of its four gates, and of the inputs from 4 on.
+inline void lstm_grad(shape_call& c) {
+  c.like(0, 1);
+  if (const numbers* state = c.dims(1); state != nullptr && state->size() == 2) {
+    c.set(1, {state->front(), times(state->back(), 4)});
+  }
+  for (std::size_t i = 2; i < 5; ++i) {
+    c.like(i, i + 2);
+  }
+}
+/// All steps of a recurrence: like x (input 1), with as many numbers as the state (input 2) has.
+inline void all_steps(shape_call& c) {
+  if (const numbers *x = c.dims(1), *state = c.dims(2); x && state && !x->empty() && !state->empty()) {
+    auto dims = *x;
+    dims.back() = state->back();
+    c.set_all(dims);
+  }
+}
+
+/// A number per example, and gradients like the logits.
+inline void cross_entropy(shape_call& c) {
+  if (const numbers* x = c.dims(0); x != nullptr && !x->empty()) {
+    c.set(0, {x->front()});
+    c.set(1, *x);
+  }
+}
+
 inline void global_pool(shape_call& c) {
   if (const numbers* x = c.dims(0); x != nullptr && x->size() >= 2) {
     const bool last = c.o.number("channels_last", 0) != 0;
@@ -323,8 +394,9 @@ inline void crop_and_resize(shape_call& c) {
   const numbers* x = c.dims(0);
   const numbers* boxes = c.dims(1);
   const numbers* size = c.integers(3);
-  if (x != nullptr && boxes != nullptr && size != nullptr && x->size() == 4 && !boxes->empty()) {
-    c.set(0, image_of(boxes->front(), (*x)[1], *size, false));
+  if (x != nullptr && boxes != nullptr && size != nullptr && x->size() == 4 && size->size() == 2 && !boxes->empty()) {
+    const bool last = c.o.number("channels_last", 0) != 0;
+    c.set(0, image_of(boxes->front(), last ? x->back() : (*x)[1], *size, last));
   }
 }
 
@@ -335,50 +407,4 @@ inline void unpooled(shape_call& c) {
   }
 }
 
-inline constexpr shape_row of_layers[] = {
-  {"Gemm", product<1, 0>, shape_row::last},
-  {"Einsum", einsum},
-  {"com.microsoft.FusedGemm", product<1, 0>},
-  {"com.microsoft.FusedMatMul", product<1, 0>},
-  {"com.microsoft.FusedMatMulActivation", product<1, 0>},
-  {"com.microsoft.TransposeMatMul", product<1, 0>},
-  {"com.microsoft.GemmFastGelu", product<1, 0>},
-  {"com.microsoft.GemmFloat8", product_of_eights},
-  {"com.microsoft.MatMulInteger16", product<1, ::onnx::TensorProto::INT32>},
-  {"com.microsoft.MatMulIntegerToFloat", product<1, float32>},
-  {"com.microsoft.DynamicQuantizeMatMul", product<1, float32>},
-  {"com.microsoft.QOrderedMatMul", product<2, 0>},
-  {"com.microsoft.QGemm", quantised_gemm},
-  {"com.microsoft.MatMulNBits", named_columns},
-  {"com.microsoft.MatMulNBitsMlp", named_columns_and_sum},
-  {"com.microsoft.MatMulNBitsQkv", named_columns_of_three},
-  {"com.microsoft.MatMulBnb4", named_rows_or_columns},
-  {"com.microsoft.MatMulFpQ4", last_of_third},
-  {"com.microsoft.MatMulBlockQuantizedFp4Weight", rows_of_second},
-  {"com.microsoft.MatMulBlockQuantizedFp8Weight", rows_of_second},
-  {"com.microsoft.MoE", like_first},
-  {"com.microsoft.QMoE", like_first},
-  {"DeformConv", convolution<1, false>},
-  {"com.microsoft.FusedConv", convolution<1, false>},
-  {"com.microsoft.NhwcConv", convolution<1, true>},
-  {"com.microsoft.NhwcFusedConv", convolution<1, true>},
-  {"com.microsoft.QLinearConv", convolution<3, false, 7>},
-  {"MaxPool", pool<false>},
-  {"AveragePool", pool<false>},
-  {"LpPool", pool<false>},
-  {"com.microsoft.MaxpoolWithMask", pool<false>},
-  {"com.microsoft.NhwcMaxPool", pool<true>},
-  {"com.microsoft.QLinearAveragePool", pool<false>},
-  {"GlobalLpPool", global_pool, shape_row::last},
-  {"com.microsoft.QLinearGlobalAveragePool", global_pool},
-  {"MaxUnpool", unpooled},
-  {"Resize", resize, 18},
-  {"GridSample", grid_sample, 20},
-  {"com.microsoft.GridSample", grid_sample},
-  {"AffineGrid", affine_grid},
-  {"CenterCropPad", crop_or_pad},
-  {"Col2Im", columns_to_image},
-  {"com.microsoft.CropAndResize", crop_and_resize},
-};
-
-} // namespace weft::onnx::detail::shapes
+} // namespace weft::shape_rules

@@ -2,10 +2,10 @@
 /// Shapes of attention, its caches, and other layers of language models.
 #pragma once
 
-#include "weft/interop/onnx/shape_rules_layers.hpp"
 #include "weft/workload/attention_form.hpp"
+#include "weft/workload/shape_rules_layers.hpp"
 
-namespace weft::onnx::detail::shapes {
+namespace weft::shape_rules {
 
 using weft::detail::at_least_one;
 using weft::detail::attention_inputs;
@@ -139,7 +139,7 @@ inline void embedding(shape_call& c) { // ids, segment ids, word, position and s
     c.set(0, dims, c.element(2));
     c.set(2, dims, c.element(2));
     if (!ids->empty()) {
-      c.set(1, {ids->front()}, ::onnx::TensorProto::INT32);
+      c.set(1, {ids->front()}, elements::int32);
     }
   }
 }
@@ -156,33 +156,4 @@ inline void rotated_pair(shape_call& c) { // GemmaRotaryEmbedding: angles, then 
   c.like(1, 3);
 }
 
-inline constexpr shape_row of_attention[] = {
-  {"Attention", attention<4>},
-  {"ai.onnx.preview.FlexAttention", attention<attention_inputs::absent>},
-  {"com.microsoft.Attention", projected_attention<4>},
-  {"com.microsoft.QAttention", projected_attention<8, 3>},
-  {"com.microsoft.DecoderMaskedSelfAttention", projected_attention<4>},
-  {"com.microsoft.PackedAttention", projected_attention<attention_inputs::absent>},
-  {"com.microsoft.MultiHeadAttention", attention<6>},
-  {"com.microsoft.GroupQueryAttention", attention<3>},
-  {"com.microsoft.SparseAttention", attention<3>},
-  {"com.microsoft.DecoderMaskedMultiHeadAttention", attention<5>},
-  {"com.microsoft.DecoderAttention", decoder_attention},
-  {"com.microsoft.PackedMultiHeadAttention", packed_attention},
-  {"com.microsoft.PagedAttention", paged_attention},
-  {"com.microsoft.LongformerAttention", like_first},
-  {"LinearAttention", linear_attention},
-  {"com.microsoft.LinearAttention", linear_attention},
-  {"CausalConvWithState", causal_convolution},
-  {"com.microsoft.CausalConvWithState", causal_convolution},
-  {"RotaryEmbedding", like_first},
-  {"com.microsoft.RotaryEmbedding", like_first},
-  {"com.microsoft.MRotaryEmbedding", like_first},
-  {"com.microsoft.GemmaRotaryEmbedding", rotated_pair},
-  {"com.microsoft.RelativePositionBias", position_bias},
-  {"com.microsoft.EmbedLayerNormalization", embedding},
-  {"com.microsoft.SkipLayerNormalization", skip_normalisation},
-  {"com.microsoft.SkipSimplifiedLayerNormalization", skip_normalisation},
-};
-
-} // namespace weft::onnx::detail::shapes
+} // namespace weft::shape_rules
