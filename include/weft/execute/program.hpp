@@ -24,13 +24,11 @@ namespace weft::execute {
 struct program_options {
   /// Tensors whose memory on the device that makes them is not freed, so that they can be read after a run.
   std::vector<tensor_id> keep = {};
-  /// Ops write over inputs where the workload lets them (`is_overwritten`), but for kept ones: input and output of
-  /// their kernels are the same bytes. Else every tensor has memory of its own.
-  bool in_place = true;
+  bool in_place = true; ///< kernels get an input that is not kept and `is_overwritten` as the same bytes as their output
 };
 
-/// Memory for a tensor on a device: where it is made, and on every device that receives it. A tensor of the device that
-/// makes it is the buffer of the same number; the one that message m is received in is `num_tensors + m`.
+/// Memory for a tensor on a device: where it is made, and on every device that receives it. Of the device that makes a
+/// tensor it is the buffer of the same number; the one that message m is received in is `num_tensors + m`.
 struct tensor_buffer {
   device_id device = none;
   tensor_id tensor = none;
@@ -197,6 +195,7 @@ private:
                                .source = t,
                                .target = num_tensors_ + m,
                                .bytes = buffers_[t].bytes});
+          buffers_.push_back({.device = where[v], .tensor = t, .bytes = buffers_[t].bytes});
           next_message_.push_back(first_message_[t]);
           first_message_[t] = m;
           first_reader_.push_back(v);
@@ -205,19 +204,14 @@ private:
       }
     }
     producer_.assign(num_tensors_, none);
+    is_overwritten_.assign(buffers_.size(), 0);
     for (const op_id v : ids(n)) {
       for (const auto b : outputs(v)) {
         producer_[b] = v;
       }
-    }
-    for (const message& m : messages_) {
-      buffers_.push_back({.device = m.to, .tensor = m.tensor, .bytes = m.bytes});
-    }
-    is_overwritten_.assign(buffers_.size(), 0);
-    for (const op_id v : ids(n)) {
       for (const auto b : inputs(v)) {
-        const tensor_id t = buffers_[b].tensor;
-        if (options.in_place && is_overwritten(w, t) && std::ranges::find(options.keep, t) == options.keep.end()) {
+        if (const tensor_id t = buffers_[b].tensor; options.in_place && is_overwritten(w, t) &&
+                                                    std::ranges::find(options.keep, t) == options.keep.end()) {
           buffers_[outputs(v).front()].over = b;
           is_overwritten_[b] = 1;
         }
@@ -320,15 +314,13 @@ private:
   /// sender's `free` of what has no other use. Receives come before the op during which their transfers begin, or,
   /// where that would take more memory than `times` ever do, after it.
   void lay_out_instructions(const run_times& times, const program_options& options) {
-    std::vector<std::uint32_t> uses(buffers_.size(), 0); // by buffer: reads on its device and messages still to come
+    // By buffer: reads on its device and messages still to come. What is overwritten is not freed.
+    std::vector<std::uint32_t> uses(is_overwritten_.begin(), is_overwritten_.end());
     for (const auto b : inputs_) {
       ++uses[b];
     }
     for (const message& m : messages_) {
       ++uses[m.source];
-    }
-    for (const auto b : ids(buffers_.size())) {
-      uses[b] += is_overwritten_[b]; // is not freed: another one lies there
     }
     for (const tensor_id t : options.keep) {
       if (t >= num_tensors_) {
