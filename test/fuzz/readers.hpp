@@ -3,6 +3,7 @@
 /// throws anything but a `weft::error` if not. The build makes a fuzzer of each.
 #pragma once
 
+#include "fuzz/expect.hpp"
 #include "io/support.hpp"
 #include "weft/io/buffers.hpp"
 #include "weft/io/hwloc_xml.hpp"
@@ -26,12 +27,6 @@
 
 namespace weft::test::fuzz {
 
-inline void expect(bool holds, const char* what) {
-  if (!holds) {
-    throw std::logic_error{what};
-  }
-}
-
 /// Reads the bytes; if that works, writes what came out, which must read back as the same.
 template <class Read, class Write, class Same>
 void read_and_write(std::string_view bytes, const Read& read, const Write& write, const Same& same) {
@@ -47,8 +42,7 @@ void read_and_write(std::string_view bytes, const Read& read, const Write& write
     expect(text == weft_test::text_of([&](std::ostream& out) { write(out, copy); }),
            "a second copy is written differently");
   } catch (const error& e) {
-    const std::string_view what = e.what();
-    expect(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
+    expect_one_line(e);
     expect(!written, "what was written is refused");
   }
 }
@@ -105,26 +99,14 @@ inline void profile_json(std::string_view bytes) {
     std::equal_to<concurrency::profile>{});
 }
 
-/// What every reader of models promises beside the workload.
-inline model checked(model m) {
-  expect(!m.format.empty(), "a model has no format");
-  expect(m.seconds.empty() || m.seconds.size() == m.ops.num_ops(), "not every op has a time");
-  expect(m.seconds.empty() == m.measured_on.empty(), "times are measured nowhere");
-  for (const double x : m.seconds) {
-    expect(std::isnan(x) || (x >= 0 && std::isfinite(x)), "a time is negative or infinite");
-  }
-  for (const auto& note : m.notes) {
-    expect(!note.empty() && note.find_first_of("\r\n") == note.npos, "a note is not one line");
-  }
-  return m;
-}
-
 /// Reads the bytes as a model, whether or not the reader recognises them.
 template <io::model_reader Reader>
 model model_of(std::istream& in, const Reader& reader = {}) {
   const std::string bytes = io::read_all(in, "input");
   static_cast<void>(reader.recognises(bytes));
-  return checked(reader.read(bytes, "input"));
+  auto m = checked(reader.read(bytes, "input"));
+  expect(m.seconds.empty() == m.measured_on.empty(), "times are measured nowhere");
+  return m;
 }
 
 inline void workload_stg(std::string_view bytes) {
@@ -203,12 +185,7 @@ inline void dot(std::string_view bytes) {
 /// Reads what must not be written, since no writer is there.
 template <class Read>
 void read_only(std::string_view bytes, const Read& read) {
-  try {
-    read(std::string{bytes});
-  } catch (const error& e) {
-    const std::string_view what = e.what();
-    expect(!what.empty() && what.find_first_of("\r\n") == what.npos, "an error message is not one line");
-  }
+  refused_in_one_line([&] { read(std::string{bytes}); });
 }
 
 inline void dax(std::string_view bytes) {

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "fuzz/stablehlo.hpp"
+// The corpus of the fuzzer of StableHLO programs and damaged copies of it, the same in every run.
 #include "fuzz/corpus.hpp"
+#include "fuzz/stablehlo.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-namespace fuzz_stablehlo_test {
-
 TEST_CASE("fuzz: every StableHLO program of the corpus, and damaged ones, are read or refused as they should be") {
   weft::test::fuzz::check_corpus(
     "stablehlo", {.least = 10, .copies = 300, .likely = "%#@^(){}[]<>:,=\"-> x0123\n"},
-    [](const std::string& bytes, bool whole) {
-      CHECK((!whole || weft::stablehlo::reader{}.recognises(bytes)));
-      weft::test::fuzz::stablehlo(bytes);
+    [](const std::string& text, bool whole) {
+      CHECK((!whole || weft::stablehlo::reader{}.recognises(text)));
+      weft::test::fuzz::stablehlo(text);
     });
 }
-
-} // namespace fuzz_stablehlo_test

@@ -24,7 +24,7 @@ namespace weft::execute {
 struct program_options {
   /// Tensors whose memory on the device that makes them is not freed, so that they can be read after a run.
   std::vector<tensor_id> keep = {};
-  bool in_place = true; ///< kernels get an input that is not kept and `is_overwritten` as the same bytes as their output
+  bool in_place = true; ///< an input that is not kept and `is_overwritten` is the same bytes as the output for kernels
 };
 
 /// Memory for a tensor on a device: where it is made, and on every device that receives it. Of the device that makes a

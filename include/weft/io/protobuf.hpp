@@ -46,6 +46,11 @@ namespace detail {
 
 /// Takes a variable-length number from the front. Returns the problem with it, or null.
 inline const char* take_varint(std::string_view& rest, std::uint64_t& value) {
+  if (!rest.empty() && static_cast<unsigned char>(rest.front()) < 0x80) { // as nearly all are
+    value = static_cast<unsigned char>(rest.front());
+    rest.remove_prefix(1);
+    return nullptr;
+  }
   value = 0;
   for (unsigned i = 0; i < 10; ++i) {
     if (i >= rest.size()) {
@@ -82,7 +87,7 @@ inline const char* take_field(std::string_view& rest, field& f) {
     if (problem != nullptr) {
       return problem;
     }
-    const auto taken = rest.substr(0, size);
+    const std::string_view taken{rest.data(), static_cast<std::size_t>(size < rest.size() ? size : rest.size())};
     rest.remove_prefix(taken.size());
     problem = taken.size() == size ? nullptr : "a field ends early";
     if (f.kind == kind::bytes) {
@@ -92,7 +97,7 @@ inline const char* take_field(std::string_view& rest, field& f) {
       f.value = fixed(taken);
     }
   }
-  f.whole = start.substr(0, start.size() - rest.size());
+  f.whole = {start.data(), start.size() - rest.size()};
   return problem;
 }
 
