@@ -34,12 +34,12 @@ using namespace weft;
 
 constexpr std::string_view zoo_prefix = "zoo:";
 
-using names = std::vector<std::string_view>;
+using words = std::vector<std::string_view>;
 
-bool contains(const names& list, std::string_view name) { return std::ranges::find(list, name) != list.end(); }
+bool contains(const words& list, std::string_view name) { return std::ranges::find(list, name) != list.end(); }
 
 /// `a, b and c`.
-std::string listed(const names& list, const char* last = "and") {
+std::string listed(const words& list, const char* last = "and") {
   const auto begin = list.begin();
   return list.size() < 2 ? std::string{list.empty() ? "" : list[0]}
                          : fmt::format("{} {} {}", fmt::join(begin, list.end() - 1, ", "), last, list.back());
@@ -66,7 +66,7 @@ model_kind kind_of(const input& in) {
 /// `a, b and c`: what models are called for which something is the case.
 template <class Is>
 std::string models_that(Is is) {
-  names list;
+  words list;
   for (const auto& kind : kinds()) {
     if (is(kind)) {
       list.push_back(kind.models);

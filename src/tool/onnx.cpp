@@ -19,7 +19,7 @@
 namespace tool {
 namespace {
 
-weft::onnx::reader reader_of(const model_options& o) { return {.batch = o.batch, .dimensions = o.dimensions}; }
+weft::onnx::reader onnx_reader(const model_options& o) { return {.batch = o.batch, .dimensions = o.dimensions}; }
 
 /// Of the nodes of the file.
 weft::placement own_part(const placed_input& p) {
@@ -83,7 +83,7 @@ std::vector<std::string> write_split(const std::string& folder, const weft::onnx
                                      const placed_input& p, const weft::trace& run) {
   const auto names = names_of(p.devices);
   const auto prefix = way_to_data(folder, m);
-  const weft::onnx::split_model cut{m, own_part(p), reader_of(p.options)};
+  const weft::onnx::split_model cut{m, own_part(p), onnx_reader(p.options)};
   const auto digits = std::max<std::size_t>(2, std::to_string(cut.stages().size() - 1).size());
   std::vector<std::string> files;
   for (const std::uint32_t k : weft::ids(cut.stages().size())) {
@@ -105,7 +105,7 @@ std::vector<std::string> write_split(const std::string& folder, const weft::onnx
 
 loaded_model parse(std::string_view bytes, const std::string& file) {
   const auto m = std::make_shared<const weft::onnx::parsed_model>(bytes, file);
-  return {.read = [m](const model_options& o) { return m->read(reader_of(o)); },
+  return {.read = [m](const model_options& o) { return m->read(onnx_reader(o)); },
           .assumed = [m](const model_options& o) { return assumed_in(m->decoded().graph(), o); },
           .write_placed =
             [m](std::ostream& out, const placed_input& p) {

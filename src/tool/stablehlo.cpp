@@ -9,7 +9,7 @@
 namespace tool {
 namespace {
 
-weft::stablehlo::reader reader_of(const model_options& o) {
+weft::stablehlo::reader stablehlo_reader(const model_options& o) {
   weft::stablehlo::reader reader{.batch = o.batch, .unknown_trips = trips_of_all_loops(o)};
   std::size_t count = 0;
   const auto& text = o.parameters;
@@ -30,7 +30,7 @@ file_format stablehlo_format() {
     .kinds = {{.format = "StableHLO", .models = "StableHLO programs", .takes = {"--batch", "--parameters", "--trips"}}},
     .recognises = [](std::string_view bytes) { return weft::stablehlo::reader{}.recognises(bytes); },
     .parse = [](std::string_view bytes, const std::string& file) -> loaded_model {
-      return {.read = [bytes, file](const model_options& o) { return reader_of(o).read(bytes, file); }};
+      return {.read = [bytes, file](const model_options& o) { return stablehlo_reader(o).read(bytes, file); }};
     }};
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 using namespace weft;
 
-tensorflow::reader reader_of(const model_options& o) {
+tensorflow::reader tensorflow_reader(const model_options& o) {
   return {.batch = o.batch,
           .shapes = {o.shapes.begin(), o.shapes.end()},
           .costs = o.times.empty() ? tensorflow::measured_costs{} : tensorflow::read_costs(o.times),
@@ -22,7 +22,7 @@ tensorflow::reader reader_of(const model_options& o) {
 }
 
 loaded_model parse(std::string_view bytes, const std::string& file) {
-  return {.read = [bytes, file](const model_options& o) { return reader_of(o).read(bytes, file); },
+  return {.read = [bytes, file](const model_options& o) { return tensorflow_reader(o).read(bytes, file); },
           .write_placed = [bytes, file](std::ostream& out, const placed_input& p) {
             return tensorflow::write_placed(out, bytes, p.in.model.ops, p.where, tensorflow::device_names(p.devices),
                                             file, p.options.tags);
