@@ -103,7 +103,7 @@ std::vector<std::string> write_split(const std::string& folder, const weft::onnx
   return files;
 }
 
-loaded_model parse(std::string_view bytes, const std::string& file) {
+loaded_model parse_onnx(std::string_view bytes, const std::string& file) {
   const auto m = std::make_shared<const weft::onnx::parsed_model>(bytes, file);
   return {.read = [m](const model_options& o) { return m->read(onnx_reader(o)); },
           .assumed = [m](const model_options& o) { return assumed_in(m->decoded().graph(), o); },
@@ -117,7 +117,7 @@ loaded_model parse(std::string_view bytes, const std::string& file) {
                              const weft::trace& run) { return write_split(folder, *m, p, run); }};
 }
 
-void write_network(std::ostream& out, std::string_view, const placed_input& p) {
+void write_onnx(std::ostream& out, std::string_view, const placed_input& p) {
   std::ostringstream model;
   weft::onnx::write_network(model, *p.in.net, p.in.origin);
   weft::onnx::write_placed(out, std::move(model).str(), own_part(p), names_of(p.devices), p.in.spec);
@@ -129,9 +129,9 @@ file_format onnx_format() {
   return {.component = "onnx",
           .kinds = {{"ONNX", "ONNX models", {"--batch", "--dim"}, {".onnx"}}},
           .recognises = [](std::string_view bytes) { return weft::onnx::reader{}.recognises(bytes); },
-          .parse = parse,
+          .parse = parse_onnx,
           .networks_as = {".onnx"},
-          .write_network = write_network};
+          .write_network = write_onnx};
 }
 
 } // namespace tool

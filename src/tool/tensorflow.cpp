@@ -21,7 +21,7 @@ tensorflow::reader tensorflow_reader(const model_options& o) {
           .keep_functions = o.keep_functions};
 }
 
-loaded_model parse(std::string_view bytes, const std::string& file) {
+loaded_model parse_graph(std::string_view bytes, const std::string& file) {
   return {.read = [bytes, file](const model_options& o) { return tensorflow_reader(o).read(bytes, file); },
           .write_placed = [bytes, file](std::ostream& out, const placed_input& p) {
             return tensorflow::write_placed(out, bytes, p.in.model.ops, p.where, tensorflow::device_names(p.devices),
@@ -29,7 +29,7 @@ loaded_model parse(std::string_view bytes, const std::string& file) {
           }};
 }
 
-void write_network(std::ostream& out, std::string_view extension, const placed_input& p) {
+void write_graph(std::ostream& out, std::string_view extension, const placed_input& p) {
   const auto names = tensorflow::device_names(p.devices);
   const auto own = std::span{p.where}.first(p.in.num_own_ops);
   tensorflow::write_network(out, *p.in.net, p.in.origin,
@@ -51,9 +51,9 @@ file_format tensorflow_format() {
   return {.component = "tensorflow",
           .kinds = {std::move(graph), std::move(saved)},
           .recognises = [](std::string_view bytes) { return tensorflow::reader{}.recognises(bytes); },
-          .parse = parse,
+          .parse = parse_graph,
           .networks_as = {".pb", ".pbtxt"},
-          .write_network = write_network};
+          .write_network = write_graph};
 }
 
 } // namespace tool

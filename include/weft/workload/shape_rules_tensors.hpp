@@ -145,25 +145,34 @@ inline void one_hot(shape_call& c) {
   }
 }
 
-/// Operands at these inputs, and the type of the result.
-template <element_type Element, std::size_t First, std::size_t... Operand>
-void elementwise(shape_call& c) {
-  auto dims = c.o.has_input(First) ? c.o.inputs[First] : std::nullopt;
-  ((dims = dims && c.dims(Operand) != nullptr ? known::broadcast(*dims, *c.dims(Operand)) : std::nullopt), ...);
-  if (dims) {
-    c.set(0, *dims, Element);
+/// Output 0 is these inputs, stretched to each other.
+inline void stretch(shape_call& c, std::span<const std::size_t> inputs, element_type element) {
+  numbers dims;
+  for (const std::size_t i : inputs) {
+    if (c.dims(i) == nullptr) {
+      return;
+    }
+    auto both = known::broadcast(dims, *c.dims(i));
+    if (!both) {
+      return;
+    }
+    dims = std::move(*both);
   }
+  c.set(0, dims, element);
 }
-/// All inputs, stretched to each other.
+/// Operands at these inputs, and the type of the result.
+template <element_type Element, std::size_t... Operand>
+void elementwise(shape_call& c) {
+  constexpr std::size_t operands[] = {Operand...};
+  stretch(c, operands, Element);
+}
+/// All inputs, stretched to each other; before ONNX's operator set 7 to the first.
 template <element_type Element>
 void stretched(shape_call& c) {
-  auto dims = c.o.has_input(0) ? c.o.inputs[0] : std::nullopt;
-  const bool is_old = c.o.numbers.contains("broadcast"); // before ONNX's operator set 7 they stretch to the first
-  for (std::size_t i = 1; i < c.num_inputs() && dims && !is_old; ++i) {
-    dims = c.dims(i) != nullptr ? known::broadcast(*dims, *c.dims(i)) : std::nullopt;
-  }
-  if (dims) {
-    c.set(0, *dims, Element);
+  std::vector<std::size_t> inputs(c.o.numbers.contains("broadcast") ? 1 : c.num_inputs());
+  std::iota(inputs.begin(), inputs.end(), std::size_t{0});
+  if (!inputs.empty()) {
+    stretch(c, inputs, Element);
   }
 }
 inline void broadcast(shape_call& c) { stretched<elements::unknown>(c); }

@@ -112,8 +112,9 @@ inline stored_tensor read_tensor(std::string_view bytes) {
   }
   const auto size = element_bytes(t.info.type);
   const auto format = format_of(t.info.type);
-  const auto count = t.info.known && format ? known::size_of(*dims) : std::nullopt;
-  auto x = count ? std::optional{format->empty(*dims)} : std::nullopt;
+  const auto known_size = t.info.known && format ? known::size_of(*dims) : std::nullopt;
+  const std::size_t count = known_size.value_or(0);
+  auto x = known_size ? std::optional{format->empty(*dims)} : std::nullopt;
   for (const auto& f : wire::fields{bytes}) {
     if (f.number == 4 && f.kind == wire::kind::bytes) {
       t.stored += static_cast<double>(f.bytes.size()) / static_cast<double>(size);
@@ -124,11 +125,11 @@ inline stored_tensor read_tensor(std::string_view bytes) {
       t.stored += 1;
     }
     if (x) {
-      add_elements(*x, *format, f, static_cast<std::size_t>(size), *count);
+      add_elements(*x, *format, f, static_cast<std::size_t>(size), count);
     }
   }
-  if (x && (x->size() != 0 || *count == 0)) {
-    std::visit([&](auto& list) { list.resize(*count, list.empty() ? 0 : list.back()); }, x->elements);
+  if (x && (x->size() != 0 || count == 0)) {
+    std::visit([&](auto& list) { list.resize(count, list.empty() ? 0 : list.back()); }, x->elements);
     t.info.values = format->holds(*x) ? std::make_shared<const known_tensor>(std::move(*x)) : nullptr;
   }
   return t;
