@@ -69,6 +69,12 @@ TEST_CASE("in place: not what is fed, has another size, is read by others, or is
   const op_id result[] = {1};
   CHECK(overwritten(with_shared_memory(chain("Conv", "Relu"), true, result)).empty());
 
+  workload_builder first; // of two, which reads what is no op's
+  first.add_op({.work = 1, .bytes = 100, .type = "Conv"});
+  first.add_op({.work = 1, .bytes = 100, .type = "Relu"});
+  first.add_edge(0, 1);
+  CHECK(overwritten(with_shared_memory(std::move(first).build())) == std::vector<tensor_id>{0});
+
   workload_builder b; // x → conv → relu → add ← conv
   for (const char* type : {"Placeholder", "Conv", "Relu", "Add"}) {
     b.add_op({.work = 1, .bytes = 100, .type = type});

@@ -60,8 +60,8 @@ public:
     return output_memory_.empty() ? weft::output_memory::own : output_memory_[v];
   }
   /// True if the op that reads t puts its first output there. It may, no other op reads t, t is as large as the output,
-  /// and its producer has inputs: what is fed or constant is there for the next run as well. Of several such inputs the
-  /// first one is taken.
+  /// and its producer has inputs or work: what is fed or constant is there for the next run as well. Of several such
+  /// inputs the first one is taken.
   constexpr bool is_overwritten(tensor_id t) const { return !shared_.empty() && shared_[t] == shared::with_result; }
   /// True if t is a view of what an op without inputs keeps, such as a variable: the producer of t itself, or one that
   /// is colocated with it and whose output it shows.
@@ -225,7 +225,7 @@ private:
       const tensor_id made = *outputs(v).begin();
       for (const tensor_id t : inputs(v)) {
         if (shared_[made] == shared::no && shared_[t] == shared::no && bytes_[t] == bytes_[made] && bytes_[t] > 0 &&
-            consumers(t).size() == 1 && !inputs(producer_[t]).empty()) {
+            consumers(t).size() == 1 && (!inputs(producer_[t]).empty() || work_[producer_[t]] > 0)) {
           shared_[t] = shared::with_result;
           break;
         }
