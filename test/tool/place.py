@@ -145,7 +145,7 @@ def main(folder):
     refused(*trained, '--recompute', 'auto', '--max-batch', because='leave --by-layer, --max-batch')
     check('run again' not in flat(placed(*trained, '--recompute', 'auto')), 'nothing is run again where all fits')
     blocks = []
-    for memory in (3.5e9, 2.5e9):
+    for memory in (3.5e9, 3e9):
         host_and_gpu = write('host_and_gpu.json', json.dumps({
             'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e10}},
             'devices': [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e11, 'memory': 3e7},

@@ -87,7 +87,7 @@ inline const char* take_field(std::string_view& rest, field& f) {
     if (problem != nullptr) {
       return problem;
     }
-    const std::string_view taken{rest.data(), static_cast<std::size_t>(size < rest.size() ? size : rest.size())};
+    const auto taken = rest.substr(0, size);
     rest.remove_prefix(taken.size());
     problem = taken.size() == size ? nullptr : "a field ends early";
     if (f.kind == kind::bytes) {
