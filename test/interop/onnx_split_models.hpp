@@ -34,10 +34,12 @@ public:
   void fill(::onnx::TensorProto& t, const onnx_model::dims& shape) {
     t.set_data_type(::onnx::TensorProto::FLOAT);
     t.mutable_dims()->Add(shape.begin(), shape.end());
-    const auto count = std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies{});
+    t.set_raw_data(bytes(std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies{})));
+  }
+  std::string bytes(std::int64_t count) {
     std::vector<float> elements(static_cast<std::size_t>(count));
     std::ranges::generate(elements, [this] { return static_cast<float>(random_.uniform(-0.5, 0.5)); });
-    t.set_raw_data(elements.data(), elements.size() * sizeof(float));
+    return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(float)};
   }
 
 private:
