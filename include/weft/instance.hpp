@@ -47,7 +47,7 @@ public:
         number[t] = static_cast<tensor_id>(c.bytes_.size());
         original_.push_back(t);
         c.bytes_.push_back(static_cast<byte_count>(w.bytes(t)));
-        if constexpr (requires { w.is_overwritten(t); }) {
+        if constexpr (requires { w.is_overwritten(t); } || requires { w.is_resident(t); }) {
           c.shared_.push_back(is_overwritten(w, t) ? workload::shared::with_result
                               : is_resident(w, t)  ? workload::shared::with_resident
                                                    : workload::shared::no);

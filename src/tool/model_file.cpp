@@ -103,6 +103,21 @@ std::string file_of(const std::string& spec) {
               "SavedModel");
 }
 
+/// Reads nothing: adds to what is understood where no format is recognised.
+struct reader_of_components {
+  static std::string format() {
+    words formats;
+    for (const auto& f : file_formats()) {
+      for (const auto& kind : f.kinds) {
+        formats.push_back(kind.format);
+      }
+    }
+    return fmt::format("{}", fmt::join(formats, ", "));
+  }
+  static bool recognises(std::string_view) { return false; }
+  static model read(std::string_view, const std::string&) { return {}; }
+};
+
 /// Parses the bytes in the format that they have, or seem to have.
 loaded_model parsed(std::string_view bytes, const std::string& file) {
   const auto component = io::component_for(bytes);
@@ -116,7 +131,7 @@ loaded_model parsed(std::string_view bytes, const std::string& file) {
     }
   }
   if (found == formats.end()) {
-    return {.read = [m = io::model_from(bytes, file)](const model_options&) { return m; }};
+    return {.read = [m = io::model_from(bytes, file, reader_of_components{})](const model_options&) { return m; }};
   }
   return found->parse(bytes, file);
 }
@@ -329,7 +344,8 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
     in.model = in.from->file->read(o);
     in.assumed = in.from->file->assumed ? in.from->file->assumed(o) : in.assumed;
     if (!in.assumed.empty()) {
-      in.model.notes.push_back(fmt::format("nobody said these sizes: {}", fmt::join(in.assumed, ", ")));
+      in.model.notes.push_back(
+        fmt::format("sizes that neither the file nor an option says: {}", fmt::join(in.assumed, ", ")));
     }
   }
   refuse_options_of_others(o, in);

@@ -38,7 +38,7 @@ struct input {
   std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
-  std::vector<std::string> assumed = {}; ///< extents that nobody said, such as `sequence = 1 (--dim sequence=N)`
+  std::vector<std::string> assumed = {}; ///< extents that nobody gave, such as `sequence = 1 (--dim sequence=N)`
   std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
 };

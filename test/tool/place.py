@@ -771,7 +771,7 @@ def main(folder):
                         (('--batch', '8'), 'sequence = 1 (--dim sequence=N)'),
                         (('--batch', '8', '--dim', 'sequence=128'), '')):
         summary = flat(placed(path('open.onnx'), *on, *given))
-        check(f'with what nobody said: {told} ' in summary if told else 'nobody said' not in summary,
+        check(f'; assuming {told} ' in summary if told else 'assuming' not in summary,
               f'sizes that nobody said, {told}: {summary}')
     placed(graph, *on, '-o', path('fetched.pbtxt'))
     with open(path('fetched.pbtxt')) as f:

@@ -106,6 +106,45 @@ TEST_CASE("in place: one of several inputs, and the same of a copy") {
   CHECK(peak(w) == 300); // what 1 reads beside the results of 1 and 2; without, 300 as well
 }
 
+TEST_CASE("in place: however ops are numbered, and beside what they say themselves") {
+  for (const bool forward : {true, false}) {
+    workload_builder b;
+    for (op_id v = 0; v < 5; ++v) {
+      b.add_op({.work = 1, .bytes = 100, .type = v == (forward ? 0u : 4u) ? "Conv" : "Relu"});
+    }
+    for (op_id v = 0; v + 1 < 5; ++v) {
+      forward ? b.add_edge(v, v + 1) : b.add_edge(4 - v, 3 - v);
+    }
+    const auto w = with_shared_memory(std::move(b).build());
+    CHECK(overwritten(w).size() == 4);
+    CHECK(peak(w) == 100);
+  }
+  workload_builder b;
+  b.add_op({.work = 1, .bytes = 100, .type = "Conv"});
+  b.add_op({.work = 1, .bytes = 100, .type = "MyOp", .memory = output_memory::over_input});
+  b.add_edge(0, 1);
+  CHECK(overwritten(with_shared_memory(std::move(b).build())).size() == 1);
+}
+
+TEST_CASE("in place: not where it is unclear what is left") {
+  for (const std::string type : {"Reshape", "Add"}) {
+    workload_builder b; // two inputs of the result's size: either is as good for Add, but a view shows one of them
+    for (int i = 0; i < 2; ++i) {
+      b.add_op({.work = 1, .bytes = 16, .type = "Conv"});
+    }
+    b.add_op({.work = 1, .bytes = 16, .type = type});
+    b.add_edge(0, 2);
+    b.add_edge(1, 2);
+    CHECK(overwritten(with_shared_memory(std::move(b).build())).size() == (type == "Add" ? 1 : 0));
+  }
+  workload_builder b; // the second output may be made of what the first one would be written over
+  b.add_op({.work = 1, .bytes = 16, .type = "Conv"});
+  b.add_op({.work = 1, .bytes = 16, .type = "Relu"});
+  b.add_output(1, 16);
+  b.add_edge(0, 1);
+  CHECK(overwritten(with_shared_memory(std::move(b).build())).empty());
+}
+
 TEST_CASE("in place: a chain of elementwise ops takes one tensor") {
   workload_builder b;
   b.add_op({.work = 1, .bytes = 1, .type = "Placeholder"});

@@ -69,7 +69,7 @@ namespace detail {
 /// For each stay, the first one of those that are written over each other there: they share its place.
 template <class W>
 std::vector<std::uint32_t> first_in_place(const W& w, std::span<const live_range> stays, const placement& where) {
-  std::vector<std::uint32_t> first(stays.size()), before(stays.size(), none);
+  std::vector<std::uint32_t> first(stays.size(), none), before(stays.size(), none);
   for (const auto i : ids(stays.size())) {
     const tensor_id t = stays[i].tensor;
     if (!is_overwritten(w, t)) {
@@ -85,9 +85,15 @@ std::vector<std::uint32_t> first_in_place(const W& w, std::span<const live_range
       }
     }
   }
+  std::vector<std::uint32_t> chain;
   for (const auto i : ids(stays.size())) {
-    for (first[i] = i; before[first[i]] != none;) {
-      first[i] = before[first[i]];
+    auto k = i;
+    for (; first[k] == none && before[k] != none; k = before[k]) {
+      chain.push_back(k);
+    }
+    first[k] = first[k] == none ? k : first[k];
+    for (; !chain.empty(); chain.pop_back()) {
+      first[chain.back()] = first[k];
     }
   }
   return first;

@@ -80,7 +80,7 @@ struct placed_model_options {
   std::string platform = "platform";        ///< its name
   std::string strategy = {};                ///< what made the plan
   std::string command = {};                 ///< the command line that made the report
-  std::string assuming = {};                ///< sizes that nobody said, told with the step time
+  std::string assuming = {};                ///< sizes that nobody gave, told with the step time
   std::string result = {};                  ///< what was made small, if not the step time: one line, told first
   lower_bound bound = {};                   ///< on the makespan; none if it is 0
   std::vector<alternative> baselines = {};  ///< what the speed-ups are over, such as everything on one device

@@ -226,7 +226,7 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
   const std::string gap = gap_sentence(m);
   write_wrapped(out, "  Step time    ",
                 duration(m.step_seconds()) + (gap.empty() ? "" : ", " + gap) +
-                  (m.about.assuming.empty() ? "" : "; with what nobody said: " + m.about.assuming));
+                  (m.about.assuming.empty() ? "" : "; assuming " + m.about.assuming));
   bool first = true;
   for (const auto& other : m.about.baselines) {
     write_wrapped(out, first ? "  Speed-up     " : "               ", compared_with(m, other));

@@ -6,6 +6,7 @@
 #include "weft/core/error.hpp"
 #include "weft/workload/concepts.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -61,7 +62,7 @@ public:
   }
   /// True if the op that reads t puts its first output there. It may, no other op reads t, t is as large as the output,
   /// and its producer has inputs or work: what is fed or constant is there for the next run as well. Of several such
-  /// inputs the first one is taken.
+  /// inputs the first one is taken; a view shows the one input of its size.
   constexpr bool is_overwritten(tensor_id t) const { return !shared_.empty() && shared_[t] == shared::with_result; }
   /// True if t is a view of what an op without inputs keeps, such as a variable: the producer of t itself, or one that
   /// is colocated with it and whose output it shows.
@@ -223,9 +224,13 @@ private:
         continue;
       }
       const tensor_id made = *outputs(v).begin();
+      const auto fits = [&](tensor_id t) { return bytes_[t] == bytes_[made]; };
+      const bool is_clear = output_memory_[v] == weft::output_memory::over_input ||
+                            std::count_if(inputs(v).begin(), inputs(v).end(), fits) == 1; // which input a view shows
       for (const tensor_id t : inputs(v)) {
-        if (shared_[made] == shared::no && shared_[t] == shared::no && bytes_[t] == bytes_[made] && bytes_[t] > 0 &&
-            consumers(t).size() == 1 && (!inputs(producer_[t]).empty() || work_[producer_[t]] > 0)) {
+        if (is_clear && fits(t) && bytes_[t] > 0 && shared_[made] != shared::with_resident &&
+            shared_[t] == shared::no && consumers(t).size() == 1 &&
+            (!inputs(producer_[t]).empty() || work_[producer_[t]] > 0)) {
           shared_[t] = shared::with_result;
           break;
         }

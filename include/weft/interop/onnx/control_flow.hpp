@@ -137,7 +137,12 @@ struct iterations {
       }
       limit = is_endless ? std::nullopt : limit;
       total.flop += once.flop * static_cast<double>(limit.value_or(k) - k);
-      for (auto i = k; is_steady && i < std::min(limit.value_or(k), known_tensor::max_elements); ++i) {
+      std::size_t size = 1; // of the largest output that is known
+      for (const auto& output : made.back()) {
+        size = output.elements() != nullptr ? std::max(size, output.elements()->size()) : size;
+      }
+      const auto most = known_tensor::max_elements / static_cast<std::int64_t>(size); // more are not kept anyhow
+      for (auto i = k; is_steady && i < std::min(limit.value_or(k), most); ++i) {
         made.push_back(made.back());
       }
       for (std::size_t i = 0; i < state.size(); ++i) {
@@ -278,7 +283,8 @@ inline std::optional<std::int64_t> length_of(const ::onnx::NodeProto& n, std::sp
   }
   const auto change = type == "SequenceInsert" ? 1 : type == "SequenceErase" ? -1 : 0;
   const bool keeps = change != 0 || type == "Identity" || type == "Optional" || type == "OptionalGetElement";
-  return keeps && in(0) != nullptr && in(0)->length ? std::optional{*in(0)->length + change} : std::nullopt;
+  const bool is_known = keeps && in(0) != nullptr && in(0)->length && *in(0)->length + change >= 0;
+  return is_known ? std::optional{*in(0)->length + change} : std::nullopt;
 }
 
 /// Whether nodes of a function, or those of bodies in it, take attributes from its calls.

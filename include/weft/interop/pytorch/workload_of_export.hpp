@@ -41,6 +41,14 @@ public:
     add_nodes(main, 0);
     keep_state(main, signature);
     model m{.format = "PyTorch"};
+    for (const auto& output : list(graph, "outputs", "the program's graph")) {
+      for (const auto& name : tensors_of(output)) {
+        if (const auto made = main.names.find(name); made != main.names.end() && made->second.value.op != none) {
+          m.returned.push_back(made->second.value.op);
+        }
+      }
+    }
+    sort_unique(m.returned);
     if (!has_batch_effect_) {
       m.notes.push_back("the batch has no effect: no input of the program has a first extent");
     }

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,6 +75,16 @@ public:
                        " parameters or constants that no operation reads are resident nowhere");
     }
     model m{.format = "StableHLO"};
+    for (const auto number : p_.ops_in(p_.functions[main].body)) {
+      if (const auto& o = p_.ops[number]; plain_name(o.name) == "return") {
+        for (const auto id : p_.operands(o)) {
+          if (known_[id] != 0 && made_[id].op != none) {
+            m.returned.push_back(made_[id].op);
+          }
+        }
+      }
+    }
+    std::ranges::sort(m.returned);
     m.ops = std::move(ops_).build();
     for (const auto& tally : {costs_.assumed(), assumed_}) {
       std::ranges::move(tally.notes(), std::back_inserter(notes_));
@@ -369,22 +380,23 @@ private:
     }
     const auto [at, is_new] = captures_.try_emplace(number);
     if (is_new) {
-      add_captures(o, true, at->second);
+      std::set<region_id> callees;
+      add_captures(o, true, at->second, callees);
       sort_unique(at->second);
     }
     return at->second;
   }
   /// With constants alone where the values of others are not those of this call.
-  void add_captures(const operation& o, bool with_values, std::vector<value_id>& ids) {
+  void add_captures(const operation& o, bool with_values, std::vector<value_id>& ids, std::set<region_id>& callees) {
     for (const auto r : p_.regions_of(o)) {
-      add_captures(r, with_values, ids);
+      add_captures(r, with_values, ids, callees);
     }
-    if (const auto body = p_.body_of_callee(o); body != none) {
+    if (const auto body = p_.body_of_callee(o); body != none && callees.insert(body).second) {
       const auto inside = constants_of(body);
       ids.insert(ids.end(), inside.begin(), inside.end());
     }
   }
-  void add_captures(region_id r, bool with_values, std::vector<value_id>& ids) {
+  void add_captures(region_id r, bool with_values, std::vector<value_id>& ids, std::set<region_id>& callees) {
     for (const auto number : p_.ops_in(r)) {
       const auto& o = p_.ops[number];
       if (o.num_results == 1 && stored_bytes(o) > 0) {
@@ -396,7 +408,7 @@ private:
           ids.push_back(id);
         }
       }
-      add_captures(o, with_values, ids);
+      add_captures(o, with_values, ids, callees);
     }
   }
   /// The constants of a function and of what it calls, each once.
@@ -408,7 +420,8 @@ private:
         throw error("calls are nested more than 500 deep");
       }
       std::vector<value_id> found;
-      add_captures(body, false, found);
+      std::set<region_id> callees;
+      add_captures(body, false, found, callees);
       sort_unique(found);
       count_reads(found.size());
       ids = std::move(found);

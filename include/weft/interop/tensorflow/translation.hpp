@@ -344,7 +344,7 @@ inline std::vector<std::optional<known_tensor>> known_outputs_of(translated_call
       return {};
     }
   }
-  if (name == "Where" && elements[0]->dims.size() != elements[1]->dims.size() && c.op.type == "Select") {
+  if (c.op.type == "Select" && elements.size() > 1 && elements[0]->dims.size() != elements[1]->dims.size()) {
     return {}; // a vector of conditions chooses rows, where ONNX would stretch it
   }
   const auto type = std::exchange(c.op.type, name);

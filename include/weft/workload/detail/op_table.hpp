@@ -284,15 +284,15 @@ inline constexpr op_family op_table[] = {
    {.flop = flop::per_output<3>, .gradient = gradient::reads_inputs, .shape = shape::like_first, .in_place = true}},
   {"Elu",
    {.flop = flop::per_output<3>, .gradient = gradient::reads_outputs, .shape = shape::like_first, .in_place = true}},
-  {"QLinearLeakyRelu QLinearSigmoid", {.flop = flop::per_output<4>, .gradient = gradient::none, .in_place = true}},
+  {"QLinearLeakyRelu QLinearSigmoid", {.flop = flop::per_output<4>, .gradient = gradient::none}},
   {"HardSigmoid", {.flop = flop::per_output<4>, .gradient = gradient::reads_outputs, .in_place = true}},
   {"Selu",
    {.flop = flop::per_output<4>, .gradient = gradient::reads_outputs, .shape = shape::like_first, .in_place = true}},
-  {"QLinearAdd QLinearMul QLinearWhere", {.flop = flop::per_output<5>, .gradient = gradient::none, .in_place = true}},
+  {"QLinearAdd QLinearMul QLinearWhere", {.flop = flop::per_output<5>, .gradient = gradient::none}},
   {"Celu HardSwish Mish", {.flop = flop::per_output<5>, .gradient = gradient::reads_inputs, .in_place = true}},
   {"Gelu",
    {.flop = flop::per_output<5>, .gradient = gradient::reads_inputs, .shape = shape::like_first, .in_place = true}},
-  {"BiasGelu BiasSplitGelu", {.flop = flop::per_output<6>, .gradient = gradient::reads_inputs, .in_place = true}},
+  {"BiasGelu BiasSplitGelu", {.flop = flop::per_output<6>, .gradient = gradient::reads_inputs}},
   {"FastGelu", {.flop = flop::per_output<9>, .gradient = gradient::reads_inputs, .in_place = true}},
 
   // Several tensors into one, reductions and selections.
