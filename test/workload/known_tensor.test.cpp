@@ -120,12 +120,13 @@ TEST_CASE("known tensors: what moves elements, by the definition of each op") {
     const auto size = dims[a];
     const auto step = below(random, 2) == 0 ? 1 + below(random, 3) : -1 - below(random, 3);
     const auto start = below(random, 14) - 7, end = below(random, 14) - 7;
-    extents kept; // positions, as Python's slices have them
+    extents kept; // positions, as ONNX's slices have them: Python's, but backwards they begin at the first or later
     const auto edge = [&](std::int64_t k, bool back) {
       k += k < 0 ? size : 0;
       return std::clamp<std::int64_t>(k, back ? -1 : 0, back ? size - 1 : size);
     };
-    for (auto i = edge(start, step < 0), last = edge(end, step < 0); step > 0 ? i < last : i > last; i += step) {
+    const auto first = std::max<std::int64_t>(edge(start, step < 0), 0), last = edge(end, step < 0);
+    for (auto i = first; size > 0 && (step > 0 ? i < last : i > last); i += step) {
       kept.push_back(i);
     }
     auto sliced = dims;
