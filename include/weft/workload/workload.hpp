@@ -6,7 +6,6 @@
 #include "weft/core/error.hpp"
 #include "weft/workload/concepts.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -70,7 +69,7 @@ public:
 
   /// The same with other places for the first outputs, one per op. Throws `value_error` for another number of them.
   /// Complexity: O(n + m).
-  constexpr workload with_output_memory(std::vector<weft::output_memory> where) const {
+  workload with_output_memory(std::vector<weft::output_memory> where) const {
     if (where.size() != num_ops()) {
       throw value_error("output_memory",
                         std::to_string(where.size()) + " values for " + std::to_string(num_ops()) + " ops");
@@ -201,7 +200,7 @@ private:
   enum class shared : std::uint8_t { no, with_result, with_resident };
 
   /// Finds the tensors that take no memory of their own, or give it to a result.
-  constexpr void share_memory() {
+  void share_memory() {
     shared_.assign(output_memory_.empty() ? 0 : num_tensors(), shared::no);
     for (op_id v = 0; v < output_memory_.size(); ++v) {
       std::vector<op_id> views; // of what v keeps
@@ -224,21 +223,24 @@ private:
         continue;
       }
       const tensor_id made = *outputs(v).begin();
-      const auto fits = [&](tensor_id t) { return bytes_[t] == bytes_[made]; };
-      const bool is_clear = output_memory_[v] == weft::output_memory::over_input ||
-                            std::count_if(inputs(v).begin(), inputs(v).end(), fits) == 1; // which input a view shows
+      tensor_id over = none;
+      std::size_t num_as_large = 0;
       for (const tensor_id t : inputs(v)) {
-        if (is_clear && fits(t) && bytes_[t] > 0 && shared_[made] != shared::with_resident &&
-            shared_[t] == shared::no && consumers(t).size() == 1 &&
+        const bool as_large = bytes_[t] == bytes_[made] && bytes_[t] > 0;
+        num_as_large += as_large ? 1u : 0u;
+        if (as_large && over == none && shared_[t] == shared::no && consumers(t).size() == 1 &&
             (!inputs(producer_[t]).empty() || work_[producer_[t]] > 0)) {
-          shared_[t] = shared::with_result;
-          break;
+          over = t;
         }
+      }
+      const bool is_clear = output_memory_[v] == weft::output_memory::over_input || num_as_large == 1; // of a view
+      if (over != none && is_clear && shared_[made] != shared::with_resident) {
+        shared_[over] = shared::with_result;
       }
     }
   }
   /// True if the first output of v may be a view of what `keeper` keeps.
-  constexpr bool shows(op_id v, op_id keeper) const {
+  bool shows(op_id v, op_id keeper) const {
     return output_memory_[v] == weft::output_memory::view && !outputs(v).empty() &&
            bytes_[*outputs(v).begin()] <= resident_bytes_[keeper];
   }
