@@ -21,7 +21,8 @@ namespace tool {
 
 struct loaded_model;
 
-/// What a command line names: a file, which is read and parsed once, a bundled network or a generated graph.
+/// A source of models that a command line names: a file, which is read and parsed once, a bundled network, or a
+/// generated graph.
 struct model_source {
   std::string spec;                             ///< as on the command line; of the folder of a SavedModel the file
   std::string name;                             ///< of the file, without folder, or of the bundled network

@@ -48,7 +48,7 @@ struct model_options {
   std::optional<bool> in_place = {}; ///< results lie in memory of others; none: of training steps, only views
 };
 
-/// What --trips says without the name of a loop; 1 if it does not.
+/// The number that --trips gives without the name of a loop; 1 if it does not.
 inline double trips_of_all_loops(const model_options& o) {
   const auto at = o.trips.find("*");
   return at == o.trips.end() ? 1 : static_cast<double>(at->second);

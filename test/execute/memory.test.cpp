@@ -114,7 +114,7 @@ TEST_CASE("memory: what ops keep stays, and tensors that are kept can be read") 
   }
 }
 
-/// What the kernels of a random graph leave in the tensors that no op reads.
+/// The bytes that the kernels of a random graph leave in the tensors that no op reads.
 std::vector<std::byte> results(const workload& w, const placement& where, bool in_place, byte_count& peak) {
   std::vector<tensor_id> sinks;
   for (const tensor_id t : ids(w.num_tensors())) {

@@ -32,7 +32,7 @@ void refused_in_one_line(const Try& try_it) {
   }
 }
 
-/// What every reader of models promises beside the workload.
+/// The promises of every reader of models beside the workload.
 inline model checked(model m) {
   expect(!m.format.empty(), "a model has no format");
   expect(m.seconds.empty() || m.seconds.size() == m.ops.num_ops(), "not every op has a time");

@@ -28,7 +28,7 @@ struct live_range {
 /// Finds the stays of one tensor at a time: on its producer's device from the op's start until its last consumer there
 /// has finished and its last send is over, on each other from the start of the transfer until its last consumer there
 /// has finished. A consumer that writes over the tensor needs it until it starts: its result takes the place.
-/// What is resident takes no memory of its own where it is made.
+/// A resident tensor takes no memory of its own where it is made.
 template <class W>
 class live_range_finder {
 public:

@@ -72,7 +72,7 @@ constexpr bool is_resident(const W& w, tensor_id t) {
   }
 }
 
-/// Where an op's first output lies.
+/// The memory in which an op's first output lies.
 enum class output_memory : std::uint8_t {
   own,        ///< in memory of its own
   over_input, ///< over an input, if no other op reads that: each element depends on those in its place alone

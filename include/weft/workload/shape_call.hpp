@@ -117,7 +117,7 @@ public:
   void say_at_most() { at_most_ = true; }
   bool at_most() const { return at_most_; }
 
-  /// What was said of each of `outputs()`.
+  /// Facts about each of `outputs()`.
   std::vector<shape_output> take() && { return std::move(outputs_); }
 
 private:

@@ -55,7 +55,7 @@ public:
     return types_.empty() ? std::string_view{} : type_names_[types_[v]];
   }
 
-  /// Where the first output of v may lie.
+  /// The memory in which the first output of v may lie.
   constexpr weft::output_memory output_memory(op_id v) const {
     return output_memory_.empty() ? weft::output_memory::own : output_memory_[v];
   }

@@ -56,7 +56,7 @@ public:
     at_ += there ? end : 0;
     return there;
   }
-  /// What `look()` says, without going further.
+  /// The result of `look()`, without going further.
   template <class Look>
   bool ahead(const Look& look) {
     const auto before = at_;

@@ -114,7 +114,7 @@ private:
     }
     return std::nullopt;
   }
-  /// What a loop around the region passes on from iteration to iteration, as it began.
+  /// Values that a loop around the region passes on from iteration to iteration, as they began.
   std::optional<scalar> unchanged(const value& v, region_id from, const call* inside) {
     const auto owner = v.region == none ? none : p_.regions[v.region].op;
     const auto* loop = owner == none ? nullptr : &p_.ops[owner];

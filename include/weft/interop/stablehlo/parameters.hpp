@@ -19,7 +19,7 @@ namespace weft::stablehlo::detail {
 ///   tables of look-ups, scales of batch norms, and what is repeated along the outermost axis, as biases are;
 /// - state: what comes back updated element by element with the type of such an argument, as moments of optimisers do,
 ///   or updated in a part, as a key-value cache is.
-/// What a product or convolution reads as its left operand is data. Complexity: linear in the operations that calls
+/// Data: left operands of products and convolutions. Complexity: linear in the operations that calls
 /// make, of which `most` are looked at, and in those for each result of the function that are updates.
 class parameters_by_use {
 public:

@@ -148,7 +148,7 @@ private:
     const auto at = text.rfind("loc(");
     return at == text.npos ? std::string_view{} : name_in(text.substr(at + 4));
   }
-  /// What tells the parameters: the options, else names and attributes, else how arguments are used.
+  /// The source that tells the parameters: the options, else names and attributes, else how arguments are used.
   std::vector<bool> parameters_of(const function& f, const region& body) {
     std::vector<std::string_view> texts(f.argument_texts);
     texts.resize(body.num_arguments);
@@ -328,7 +328,7 @@ private:
       constants_.back() = true;
     }
   }
-  /// What a constant takes; 0 for other operations, and for a number that repeats.
+  /// Bytes that a constant takes; 0 for other operations, and for a number that repeats.
   byte_count stored_bytes(const operation& o) const {
     const bool stored = plain_name(o.name) == "constant" && !is_splat(p_.attribute_of(o, "value"));
     return stored ? p_.result_type(o).bytes() : 0;

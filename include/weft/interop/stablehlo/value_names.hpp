@@ -21,7 +21,7 @@ public:
     std::uint32_t count = 0;
   };
 
-  /// What a name means; null if nothing.
+  /// The meaning of a name; null if it has none.
   const entry* find(std::string_view name) const {
     const auto at = names_.find(name);
     return at == names_.end() || at->second.count == 0 ? nullptr : &at->second;

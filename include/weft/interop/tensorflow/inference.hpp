@@ -44,7 +44,7 @@ struct assumptions {
   std::set<std::string, std::less<>> bad_functions = {};     ///< functions that could not be looked into
 };
 
-/// How many extents of outputs are assumed, and how.
+/// Numbers of extents of outputs that are assumed, by the kind of assumption.
 struct assumed_extents {
   std::uint32_t batches = 0, extents = 0, at_most = 0, uses_batch = 0;
 

@@ -34,7 +34,7 @@ enum class message_id : std::uint8_t {
   count
 };
 
-/// What a message may hold.
+/// The fields that a message may hold.
 struct field {
   std::string_view name;
   std::uint32_t number = 0;
