@@ -76,8 +76,8 @@ public:
         used.push_back({});
       }
       used[o.slot].reserve(o.start, o.finish);
-      s.start[v] = o.finish - o.compute;
-      s.finish[v] = o.finish;
+      s.start[v] = std::max(o.finish - o.compute, last_end(s)); // no sum of times may be rounded below it
+      s.finish[v] = std::max(o.finish, s.start[v]);
       end = std::max(end, o.finish);
     }
     return {decided(std::move(s)), end};
@@ -158,6 +158,9 @@ private:
     };
     weft::sort(s.uses, before);
   }
+
+  /// When the last consumer of the op in hand ends, in reversed time.
+  static constexpr double last_end(const state& s) { return s.uses.empty() ? 0 : s.uses.back().until; }
 
   constexpr option best(op_id v, double price, state& s) const {
     if (const device_id there = s.placed.device(v); there != none) {
