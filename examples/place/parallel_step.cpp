@@ -103,8 +103,14 @@ std::string range_of(const platform<>& p, const std::vector<device_id>& devices)
 }
 
 void run_step(const options& o, const tool::target& target, const cost::efficiency_table& table, placement where,
-              parallel_step& step) {
-  step.in.model.returned.clear(); // ops have other numbers
+              const std::vector<op_id>& origin, parallel_step& step) {
+  auto& returned = step.in.model.returned;
+  const auto of_model = std::exchange(returned, {});
+  for (const op_id v : ids(origin.size())) {
+    if (std::binary_search(of_model.begin(), of_model.end(), origin[v])) {
+      returned.push_back(v);
+    }
+  }
   tool::share_memory(o.modelling, step.in);
   const auto base = tool::make_estimate(o.modelling, step.in, target, table);
   step.made = std::make_unique<problem>(step.in.model.ops, target.devices,

@@ -29,9 +29,9 @@ std::string unknown_update(const weft::workload& w);
 /// Bytes of a number in a gradient.
 double element_bytes(const options& o, const weft::model& m);
 
-/// Simulates a step whose ops are made, with that placement.
+/// Simulates a step whose ops are made, with that placement. `origin` says which op of the model each came from.
 void run_step(const options& o, const tool::target& target, const weft::cost::efficiency_table& table,
-              weft::placement where, parallel_step& step);
+              weft::placement where, const std::vector<weft::op_id>& origin, parallel_step& step);
 
 /// Simulates a step whose problem and plan are made, and says whether it fits.
 void follow_step(const options& o, const tool::target& target, parallel_step& step);

@@ -10,6 +10,7 @@
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/in_place.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -60,7 +61,7 @@ TEST_CASE("micro_batched: updates read the sums of all micro-batches, which shar
     CAPTURE(name);
     const std::string small = std::string{name} + (std::string_view{name} == "gpt2_small" ? "@1x16" : "@2");
     const std::string large = std::string{name} + (std::string_view{name} == "gpt2_small" ? "@2x16" : "@4");
-    const workload step = zoo::make(small), other = zoo::make(large);
+    const workload step = with_shared_memory(zoo::make(small)), other = zoo::make(large);
     const auto made = parallel::micro_batched(step, other, count, placement(step.num_ops(), 0));
     const auto& g = made.graph;
     const auto terms = terms_of(made, count);
@@ -78,6 +79,7 @@ TEST_CASE("micro_batched: updates read the sums of all micro-batches, which shar
       }
       const op_id from = made.origin[v];
       REQUIRE(g.work(v) == step.work(from));
+      REQUIRE(g.output_memory(v) == step.output_memory(from));
       REQUIRE(g.inputs(v).size() >= step.inputs(from).size());
       if (is_update(g.type(v))) {
         ++updates;

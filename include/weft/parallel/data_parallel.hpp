@@ -13,6 +13,7 @@
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/copy_ops.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -228,11 +229,11 @@ private:
         copy_.push_back(none);
         continue;
       }
-      const op_id made = b_.add_op({.work = work_of(r, v) * part,
-                                    .resident_bytes = part_of(steps_[r]->resident_bytes(v), part),
-                                    .kinds = step_.kinds(v),
-                                    .name = name_of(r, std::string{step_.name(v)}),
-                                    .type = std::string{step_.type(v)}});
+      op o = op_of(step_, v);
+      o.work = work_of(r, v) * part;
+      o.resident_bytes = part_of(steps_[r]->resident_bytes(v), part);
+      o.name = name_of(r, o.name);
+      const op_id made = b_.add_op(std::move(o));
       copy_.push_back(made);
       for (const tensor_id t : step_.outputs(v)) {
         b_.add_output(made, is_shared(v) ? bytes_of_all(t) : steps_[r]->bytes(t));

@@ -11,6 +11,7 @@
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/copy_ops.hpp"
 #include "weft/workload/optimizer.hpp"
 
 #include <algorithm>
@@ -175,11 +176,10 @@ parallel_workload micro_batched(const Workload& step, const std::vector<bool>& r
         copies.push_back(copies[v]);
         continue;
       }
-      const op_id copy = b.add_op({.work = step.work(v),
-                                   .resident_bytes = k == 0 ? step.resident_bytes(v) : 0,
-                                   .kinds = step.kinds(v),
-                                   .name = repeated[v] ? name_of(k, step.name(v)) : std::string{step.name(v)},
-                                   .type = std::string{step.type(v)}});
+      op o = op_of(step, v);
+      o.resident_bytes = k == 0 ? o.resident_bytes : 0;
+      o.name = repeated[v] ? name_of(k, o.name) : o.name;
+      const op_id copy = b.add_op(std::move(o));
       copies.push_back(copy);
       note(k, v, v);
       for (const tensor_id t : step.outputs(v)) {

@@ -228,12 +228,7 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
     if (repeated[v]) {
       continue;
     }
-    node[v] = add({.work = step.work(v),
-                   .resident_bytes = step.resident_bytes(v),
-                   .kinds = step.kinds(v),
-                   .name = std::string{step.name(v)},
-                   .type = std::string{step.type(v)}},
-                  where[v], std::numeric_limits<double>::quiet_NaN(), v);
+    node[v] = add(op_of(step, v), where[v], std::numeric_limits<double>::quiet_NaN(), v);
     if (const auto g = step.group(v); g != none) {
       first[g] == none ? void(first[g] = node[v]) : b.colocate(first[g], node[v]);
     }
@@ -257,8 +252,9 @@ staged_step make_staged_step(const Workload& step, const std::vector<bool>& repe
     };
     std::map<device_id, share> of_device;
     for (const op_id v : g.ops) {
-      copy[v] = alone.add_op({.work = step.work(v), .kinds = step.kinds(v), .name = std::string{step.name(v)},
-                              .type = std::string{step.type(v)}});
+      op o = op_of(step, v);
+      o.resident_bytes = 0;
+      copy[v] = alone.add_op(std::move(o));
       at.push_back(where[v]);
       from.push_back(v);
       auto& here = of_device[where[v]];

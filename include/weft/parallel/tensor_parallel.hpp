@@ -11,6 +11,7 @@
 #include "weft/parallel/resharding.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/shard/best.hpp"
+#include "weft/workload/copy_ops.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -301,12 +302,11 @@ private:
 
   void add_op(std::uint32_t r, op_id v, std::vector<op_id>& first) {
     const bool split = chosen_splits::in_parts(axis_[v]);
-    const op_id made = add(r, where_[r][v], v,
-                           {.work = w_.work(v) / (split ? count_ : 1),
-                            .resident_bytes = split ? part(w_.resident_bytes(v)) : w_.resident_bytes(v),
-                            .kinds = w_.kinds(v),
-                            .name = name_of(r, std::string{w_.name(v)}),
-                            .type = std::string{w_.type(v)}});
+    op o = op_of(w_, v);
+    o.work /= split ? count_ : 1;
+    o.resident_bytes = split ? part(o.resident_bytes) : o.resident_bytes;
+    o.name = name_of(r, o.name);
+    const op_id made = add(r, where_[r][v], v, std::move(o));
     for (const tensor_id t : w_.outputs(v)) {
       b_.add_output(made, there(t).what == layout::split ? part(w_.bytes(t)) : w_.bytes(t));
     }

@@ -19,22 +19,35 @@ struct keep_all {
   }
 };
 
+/// An op like v, but for its outputs.
+template <dataflow_workload Workload>
+constexpr op op_of(const Workload& w, op_id v) {
+  op o{.work = w.work(v), .resident_bytes = w.resident_bytes(v), .kinds = w.kinds(v)};
+  if constexpr (requires { std::string{w.name(v)}; }) {
+    o.name = std::string{w.name(v)};
+  }
+  if constexpr (requires { std::string{w.type(v)}; }) {
+    o.type = std::string{w.type(v)};
+  }
+  if constexpr (requires { o.slots = w.slots(v); }) {
+    o.slots = w.slots(v);
+  }
+  if constexpr (requires { o.memory = w.output_memory(v); }) {
+    o.memory = w.output_memory(v);
+  }
+  return o;
+}
+
 /// Adds all ops of w to an empty builder: they keep their ids, tensors, edges, groups and names. `resident(v)` and
 /// `bytes(t)` say what they take, `keeps_edge(t, reader)` and `keeps_group(v)` which edges and members of groups stay.
 /// Complexity: O(n + m).
-template <named_workload Workload, class Resident, class Bytes, class Edges = keep_all, class Groups = keep_all>
+template <dataflow_workload Workload, class Resident, class Bytes, class Edges = keep_all, class Groups = keep_all>
 void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, const Bytes& bytes,
               const Edges& keeps_edge = {}, const Groups& keeps_group = {}) {
   std::vector<op_id> first(w.num_groups(), none);
   for (const op_id v : ids(w.num_ops())) {
-    op o{.work = w.work(v), .resident_bytes = resident(v), .kinds = w.kinds(v),
-         .name = std::string{w.name(v)}, .type = std::string{w.type(v)}};
-    if constexpr (requires { o.slots = w.slots(v); }) {
-      o.slots = w.slots(v);
-    }
-    if constexpr (requires { o.memory = w.output_memory(v); }) {
-      o.memory = w.output_memory(v);
-    }
+    op o = op_of(w, v);
+    o.resident_bytes = resident(v);
     b.add_op(std::move(o));
     for (const tensor_id t : w.outputs(v)) {
       b.add_output(v, bytes(t));

@@ -215,8 +215,10 @@ private:
     std::vector<op_id> open;
     const auto copy = [&](op_id v) {
       if (copy_[v] == none) {
-        copy_[v] = b_.add_op({.work = f_.work(v), .kinds = f_.kinds(v), .name = "recompute/" + name(v),
-                              .type = std::string{f_.type(v)}});
+        op o = op_of(f_, v);
+        o.name = "recompute/" + name(v);
+        o.resident_bytes = 0;
+        copy_[v] = b_.add_op(std::move(o));
         origin_.push_back(v);
         for (const tensor_id t : f_.outputs(v)) {
           b_.add_output(copy_[v], f_.bytes(t));

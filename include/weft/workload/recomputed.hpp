@@ -89,11 +89,9 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
   std::vector<bool> has_reader(n, false);
   for (const op_id v : sorted) {
     if (wanted[v]) {
-      op o{.work = step.work(v), .kinds = step.kinds(v), .name = "recompute/" + std::string{step.name(v)},
-           .type = std::string{step.type(v)}};
-      if constexpr (requires { o.slots = step.slots(v); }) {
-        o.slots = step.slots(v);
-      }
+      op o = op_of(step, v);
+      o.name = "recompute/" + o.name;
+      o.resident_bytes = 0;
       copy[v] = b.add_op(std::move(o));
       made.origin.push_back(v);
       for (const tensor_id t : step.outputs(v)) {

@@ -6,6 +6,7 @@
 #include "weft/cost/linear.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/copy_ops.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -65,32 +66,7 @@ std::size_t for_each_pair(const P& p, F f) {
 template <dataflow_workload W, class Bytes>
 workload resized(const W& w, Bytes bytes) {
   workload_builder b;
-  std::vector<op_id> first_of_group(static_cast<std::size_t>(w.num_groups()), none);
-  for (const op_id v : ids(static_cast<std::size_t>(w.num_ops()))) {
-    op copy{.work = w.work(v), .resident_bytes = w.resident_bytes(v), .kinds = w.kinds(v)};
-    if constexpr (requires { copy.name = std::string{w.name(v)}; }) {
-      copy.name = std::string{w.name(v)};
-    }
-    if constexpr (requires { copy.type = std::string{w.type(v)}; }) {
-      copy.type = std::string{w.type(v)};
-    }
-    b.add_op(std::move(copy));
-    if (const group_id g = w.group(v); g != none) {
-      if (first_of_group[g] == none) {
-        first_of_group[g] = v;
-      } else {
-        b.colocate(first_of_group[g], v);
-      }
-    }
-  }
-  for (const op_id v : ids(static_cast<std::size_t>(w.num_ops()))) {
-    for (const tensor_id t : w.outputs(v)) {
-      const std::uint32_t output = b.add_output(v, bytes(t));
-      for (const op_id c : w.consumers(t)) {
-        b.add_edge(v, c, output);
-      }
-    }
-  }
+  copy_ops(b, w, [&](op_id v) { return w.resident_bytes(v); }, bytes);
   return std::move(b).build();
 }
 

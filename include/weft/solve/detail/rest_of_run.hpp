@@ -9,6 +9,7 @@
 #include "weft/solve/detail/kept_routes.hpp"
 #include "weft/solve/detail/run_snapshot.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/copy_ops.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -72,12 +73,10 @@ public:
     rest_of_.assign(p_->num_ops(), none);
     number_.assign(p_->num_tensors(), 0);
     for (const op_id v : snapshot_.left()) {
-      rest_of_[v] = add({.work = w.work(v),
-                         .resident_bytes = w.resident_bytes(v),
-                         .kinds = kinds_of(v),
-                         .name = std::string{w.name(v)},
-                         .type = std::string{w.type(v)}},
-                        {v, only_[v], 0});
+      op o = op_of(w, v);
+      o.kinds = kinds_of(v);
+      o.memory = shares_memory(v) ? o.memory : output_memory::own; // also where fewer readers are left
+      rest_of_[v] = add(std::move(o), {v, only_[v], 0});
       for (const tensor_id t : w.outputs(v)) {
         number_[t] = add_tensor(rest_of_[v], w.bytes(t), {t, none, none}).number;
       }
@@ -311,6 +310,14 @@ private:
     return kinds.empty() ? nowhere : kinds;
   }
 
+  /// True if v writes over an input, or what it makes is a part of what another op keeps.
+  bool shares_memory(op_id v) const {
+    const auto& w = p_->workload();
+    const auto inputs = w.inputs(v);
+    const auto outputs = w.outputs(v);
+    return std::any_of(inputs.begin(), inputs.end(), [&](tensor_id t) { return is_overwritten(w, t); }) ||
+           std::any_of(outputs.begin(), outputs.end(), [&](tensor_id t) { return is_resident(w, t); });
+  }
   op_id add(weft::op o, op_facts of) {
     facts_.ops.push_back(of);
     outputs_.emplace_back();
