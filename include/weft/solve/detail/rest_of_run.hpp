@@ -73,7 +73,7 @@ public:
     rest_of_.assign(p_->num_ops(), none);
     number_.assign(p_->num_tensors(), 0);
     for (const op_id v : snapshot_.left()) {
-      op o = op_of(w, v);
+      weft::op o = op_of(w, v);
       o.kinds = kinds_of(v);
       o.memory = shares_memory(v) ? o.memory : output_memory::own; // also where fewer readers are left
       rest_of_[v] = add(std::move(o), {v, only_[v], 0});
