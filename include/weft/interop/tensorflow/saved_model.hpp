@@ -114,7 +114,7 @@ inline const signature& chosen_signature(const meta_graph& m, std::string_view n
     throw error("signature " + io::in_quotes(found->name) + " gives nothing; there is " + m.signatures_text());
   }
   note = "a step computes the signature " + io::in_quotes(found->name);
-  note += m.signatures.size() > 1 ? "; there is " + m.signatures_text() : "";
+  note += m.signatures.size() > 1 ? "; there is " + io::on_one_line(m.signatures_text()) : "";
   return *found;
 }
 
