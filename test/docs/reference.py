@@ -381,10 +381,9 @@ def onnx_ops():
             costs[name] = ".flop" in facts
     bodies = re.search(r"control_flow\[\] = \{(.*?)\}", headers()["interop/onnx/control_flow.hpp"])[1]
     rules = {}
-    for name, text in headers().items():
-        if name.startswith("interop/onnx/shape_rules"):
-            for kinds, since in re.findall(r'^  \{((?:\s*"[\w. ]+")+),[^"]*?(?:, (\d+|last))?\},$', text, re.M):
-                rules.update(dict.fromkeys("".join(re.findall(r'"([^"]*)"', kinds)).split(), since))
+    table = headers()["workload/shape_rules.hpp"].split("tensorflow[] = {", 1)[0]
+    for kinds, since in re.findall(r'^  \{((?:\s*"[\w. ]+")+),[^"]*?(?:, (\d+|last))?\},$', table, re.M):
+        rules.update(dict.fromkeys("".join(re.findall(r'"([^"]*)"', kinds)).split(), since))
     operators = onnx_operators()
     extensions = [kind for kind in [*rules, *costs] if kind.startswith("com.microsoft.")]
     groups = {}

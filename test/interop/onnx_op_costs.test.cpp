@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "interop/onnx_models.hpp"
 #include "weft/interop/onnx.hpp"
-#include "weft/workload/shape_rules.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace interop_onnx_op_costs_test {
@@ -196,26 +191,6 @@ TEST_CASE("onnx op costs: fused attention costs what its parts cost") {
   CHECK(r.ops.work(1) == 9 * tokens * 768);
   CHECK(r.ops.bytes(2) == 2 * 128 * 768 * 4);
   CHECK(r.ops.type(0) == "com.microsoft.Attention");
-}
-
-TEST_CASE("op types have one shape rule each, whatever format they come from") {
-  std::set<std::string_view> seen;
-  for (const auto& row : weft::onnx::detail::shape_rows) {
-    for (const auto type : weft::io::split(row.types, ' ')) {
-      CAPTURE(type);
-      CHECK(seen.insert(type).second);
-      const auto* facts = weft::onnx::find_op(type);
-      const auto rule = facts == nullptr ? weft::shape_rule::unknown : facts->shape;
-      if (rule != weft::shape_rule::unknown) {
-        const bool is_same = weft::detail::shape_rules_by_name[static_cast<std::size_t>(rule)] == row.infer;
-        CHECK(is_same);
-      }
-    }
-  }
-  std::set<weft::shape_rule> rules;
-  for (const auto& rule : weft::detail::named_shape_rules) {
-    CHECK(rules.insert(rule.name).second);
-  }
 }
 
 } // namespace interop_onnx_op_costs_test

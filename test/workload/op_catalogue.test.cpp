@@ -17,8 +17,9 @@ TEST_CASE("op catalogue: each type stands there once, with a rule that bears cal
   const auto& all = detail::ops_by_type();
   CHECK(all.size() > 500);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& [type, facts] = all[i];
+    const auto& [type, family] = all[i];
     CAPTURE(type);
+    const auto* const facts = &family->facts;
     CHECK((i == 0 || all[i - 1].type < type));
     CHECK(find_op(type) == facts);
     if (facts->flop != nullptr) {
@@ -33,8 +34,9 @@ TEST_CASE("op catalogue: each type stands there once, with a rule that bears cal
 }
 
 TEST_CASE("op catalogue: views compute nothing, products and convolutions have gradients of products") {
-  for (const auto& [type, facts] : detail::ops_by_type()) {
+  for (const auto& [type, family] : detail::ops_by_type()) {
     CAPTURE(type);
+    const auto* const facts = &family->facts;
     const bool shaped = facts->flop != nullptr && facts->use == op_use::view;
     CHECK((!shaped || facts->flop({.type = type, .inputs = {extents{5}}, .outputs = {extents{5}}}) == 0));
     CHECK((facts->gradient.differentiable || facts->gradient.reads == gradient_reads::nothing));

@@ -3,15 +3,13 @@
 /// models and training steps all ask here.
 #pragma once
 
-#include "weft/core/sort.hpp"
 #include "weft/workload/detail/compiler_op_table.hpp"
 #include "weft/workload/detail/op_table.hpp"
+#include "weft/workload/detail/rows_by_type.hpp"
 #include "weft/workload/op_facts.hpp" // IWYU pragma: export
 
-#include <algorithm>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,31 +17,9 @@ namespace weft {
 
 namespace detail {
 
-struct named_op {
-  std::string_view type;
-  const op_facts* facts;
-};
-
-/// Every type of the tables, ascending. A plain function, not a lambda in an initialiser: that would be implicitly
-/// constexpr, and g++ would sort the tables whenever it reads this header, in vain and in 86 MB.
-inline std::vector<named_op> sort_ops_by_type() {
-  std::vector<named_op> all;
-  for (const std::span<const op_family> table : {std::span<const op_family>{op_table}, {compiler_op_table}}) {
-    for (const auto& family : table) {
-      for (auto rest = family.types; !rest.empty();) {
-        const auto end = std::min(rest.find(' '), rest.size());
-        all.push_back({rest.substr(0, end), &family.facts});
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-      }
-    }
-  }
-  weft::sort(all, [](const named_op& x, const named_op& y) { return x.type < y.type; });
-  return all;
-}
-
-/// The same, made when the first one is asked for.
-inline const std::vector<named_op>& ops_by_type() {
-  static const std::vector<named_op> made = sort_ops_by_type();
+/// Every type of the tables, ascending, made when the first one is asked for.
+inline const std::vector<typed_row<op_family>>& ops_by_type() {
+  static const auto made = rows_by_type<op_family>({op_table, compiler_op_table});
   return made;
 }
 
@@ -70,10 +46,8 @@ constexpr std::string_view plain_type(std::string_view type) {
 
 /// The facts about ops of this very type, or null. Complexity: O(log of the number of known types).
 inline const op_facts* find_op(std::string_view type) {
-  const auto& known = detail::ops_by_type();
-  const auto at = std::lower_bound(known.begin(), known.end(), type,
-                                   [](const detail::named_op& x, std::string_view t) { return x.type < t; });
-  return at != known.end() && at->type == type ? at->facts : nullptr;
+  const auto* family = detail::find_row(detail::ops_by_type(), type);
+  return family != nullptr ? &family->facts : nullptr;
 }
 
 /// The first of these types that is known, or null: from the most particular name of an op to the most general.

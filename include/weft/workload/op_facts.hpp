@@ -38,21 +38,6 @@ struct gradient_rule {
   gradient_reads reads = gradient_reads::both;
 };
 
-/// The rule by which the shapes of an op's outputs follow from its inputs and attributes, where the file does not say
-/// them.
-enum class shape_rule : std::uint8_t {
-  unknown, arg_reduce, argument, batch_matmul, batch_norm, batch_norm_grad, broadcast, broadcast_args, call,
-  cast, channels, compare, concat_first, concat_last, concat_offset, constant, conv, conv_filter_grad, conv_input_grad,
-  cross_entropy, depthwise, dequeue, each, einsum, expand_dims, fill, from_second_values, from_third_values,
-  from_values, gather, gather_nd, handle, identity, iterator, like_first, like_second, lstm, lstm_grad, matmul,
-  merge, no_output, one_hot, pack, pad, placeholder, pool, range, rank, read_variable, reduce, reference, reshape,
-  resize, resource_gather, scalar, segment_sum, select, shape, shape_n, size, slice, split, split_v, squeeze,
-  strided_slice, switch_, tile, top_k, transpose, unpack, variable, batch_to_space, block_lstm, crop_and_resize,
-  depth_to_space, determinant, diag, diag_part, dilation, eigen, list_from_tensor, list_item, list_reserve, list_stack,
-  lu, matrix_diag, matrix_diag_part, patches, qr, real_spectrum, segments, solve, space_to_batch, space_to_depth,
-  sparse_segments, svd, unique, where, without_last
-};
-
 /// The part of an op in an attention, the keys and values of which may be kept in a cache. What weighs keys without a
 /// softmax, or takes but a window of them, is nothing of it.
 enum class attention_part : std::uint8_t {
@@ -66,7 +51,6 @@ struct op_facts {
   double (*flop)(const op_call&) = nullptr; ///< FLOP from shapes and attributes; null if nobody knows
   op_use use = op_use::other;
   gradient_rule gradient = {};
-  shape_rule shape = shape_rule::unknown;
   std::uint8_t outputs = 1; ///< how many it has; where an attribute says it, 1
   attention_part attends = attention_part::nothing;
   bool in_place = false; ///< each element of the output depends on the inputs' elements in its place alone

@@ -182,6 +182,16 @@ void like_first_of(shape_call& c) {
   c.like(0, 0, Element);
 }
 inline void cast(shape_call& c) { c.like(0, 0, static_cast<std::int32_t>(c.o.number("to", 0))); }
+inline void bit_cast(shape_call& c) { // elements of another size change the innermost extent
+  const auto to = static_cast<std::int32_t>(c.o.number("to", 0));
+  const auto from_bits = elements::bits(c.element(0));
+  const auto to_bits = elements::bits(to);
+  if (from_bits && to_bits && *from_bits == *to_bits) {
+    c.like(0, 0, to);
+  } else if (const numbers* d = c.dims(0); from_bits && to_bits && d != nullptr && !d->empty()) {
+    with_last(c, 0, times(d->back(), *from_bits) / *to_bits, to);
+  }
+}
 inline void concat_along(shape_call& c, std::size_t first, std::size_t step) {
   const numbers* dims = c.dims(first);
   const auto at = dims == nullptr ? std::nullopt : shape_call::position(c.o.number("axis", 1), dims->size());
@@ -358,7 +368,8 @@ void as_elements(shape_call& c) {
 }
 inline void scalar(shape_call& c) { c.set_all({}); }
 inline void list(shape_call& c) { c.set_all({-1}); }
-inline void each(shape_call& c) { // output i is like input i
+inline void same(shape_call& c) { c.all_like(0); } // and of the same elements, too
+inline void each(shape_call& c) { // output i is input i
   for (const auto i : c.outputs()) {
     c.like(i, i);
   }

@@ -92,7 +92,7 @@ public:
         return 0;
       }
     }
-    auto bits = element_bits(type->tensor_type().elem_type());
+    auto bits = elements::bits(type->tensor_type().elem_type());
     if (!bits) {
       unknown_sizes_.add(name);
       bits = 128;

@@ -59,21 +59,6 @@ private:
   std::vector<::onnx::TypeProto> outputs_;
 };
 
-/// The rule that weft has for an op type, or null.
-inline const shape_row* shape_rule_of(std::string_view type) {
-  static const auto rules = [] {
-    std::unordered_map<std::string_view, const shape_row*> all;
-    for (const auto& rule : shape_rows) {
-      for (const auto name : io::split(rule.types, ' ')) {
-        all.emplace(name, &rule);
-      }
-    }
-    return all;
-  }();
-  const auto found = rules.find(type);
-  return found == rules.end() ? nullptr : found->second;
-}
-
 /// Makes of a node of an operator set newer than all that ONNX's library knows what the schema can take: without the
 /// attributes and inputs that came later, most of which say nothing of shapes; where they do, inference refuses the
 /// rest. False if nothing had to go.
@@ -122,7 +107,7 @@ inline std::vector<::onnx::TypeProto> infer_by_schema(const ::onnx::NodeProto& n
   return context.take();
 }
 
-/// The types of a node's outputs: of weft's rule and of the op's schema that which is to count (see `shape_row`), and
+/// The types of a node's outputs: of weft's rule and of the op's schema that which is to count (see `shape_rule`), and
 /// the other where that has no answer; unset where neither has one. Why a schema refused the node is in `refused` then.
 inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
                                             std::int64_t version, const std::optional<numbers>& shape,
@@ -151,7 +136,7 @@ inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::spa
     }
   };
   const auto type = type_of(n);
-  const auto* rule = shape_rule_of(type);
+  const auto* rule = onnx_shape_rule(type);
   const auto apply_rule = [&] { fill(infer_by_rule(*rule, n, inputs, type, version)); };
   const bool rule_counts = rule != nullptr && version >= rule->since;
   if (rule_counts) {

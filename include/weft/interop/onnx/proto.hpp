@@ -5,7 +5,6 @@
 #include "weft/interop/onnx/wire.hpp"
 
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,15 +35,6 @@ namespace weft::onnx::detail {
 /// Whether an element type is a floating-point type of 8 bits or more.
 inline bool is_floating(std::int32_t type) {
   return type == 1 || type == 10 || type == 11 || type == 16 || (type >= 17 && type <= 20);
-}
-/// The number of bits of an element; nothing for texts and for types that the format does not define.
-inline std::optional<std::uint32_t> element_bits(std::int32_t type) {
-  // float; u, s 8; u, s 16; s 32, 64; text; bool; half, double; u 32, 64; complex 2×; bfloat; float8 4×; u, s, float 4;
-  // float8; u, s 2
-  constexpr std::uint8_t bits[] = {0,  32, 8,  8,  16, 16, 32, 64, 0, 8, 16, 64, 32, 64,
-                                   64, 128, 16, 8, 8,  8,  8,  4,  4, 4, 8,  2,  2};
-  const bool known = type > 0 && type < static_cast<std::int32_t>(std::size(bits)) && bits[type] != 0;
-  return known ? std::optional<std::uint32_t>{bits[type]} : std::nullopt;
 }
 
 /// Calls `visit(graph)` with each graph among a node's attributes.

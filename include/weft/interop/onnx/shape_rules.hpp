@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Shape rules of ONNX's ops: a node as a rule sees it, and the table of rules.
+/// Nodes as the rules for FLOP, shapes and elements see them, and what these rules say of their outputs.
 #pragma once
 
 #include "weft/interop/onnx/values.hpp"
 #include "weft/workload/op_call.hpp"
-#include "weft/workload/shape_rules_attention.hpp"
-#include "weft/workload/shape_rules_tensors.hpp"
+#include "weft/workload/shape_rules.hpp"
 #include "weft/workload/value_rules.hpp"
 
 #include <numeric>
@@ -94,137 +93,8 @@ inline std::vector<std::optional<known_tensor>> known_outputs_of(const ::onnx::N
   return made;
 }
 
-/// A row of a table of shape rules.
-struct shape_row {
-  /// Before any operator set: the rule counts, not the schema.
-  static constexpr std::int64_t always = 0;
-  /// After any operator set: the rule counts where the schema says nothing.
-  static constexpr std::int64_t last = 1'000'000;
-
-  std::string_view types; ///< separated by blanks, with their domain unless that is ONNX's own
-  void (*infer)(shape_call&);
-  std::int64_t since = always; ///< the operator set from which on the rule counts and not the schema at hand
-};
-
-inline void bit_cast(shape_call& c) { // BitCast: elements of another size change the innermost extent
-  const auto to = static_cast<std::int32_t>(c.o.number("to", 0));
-  const auto from_bits = element_bits(c.element(0));
-  const auto to_bits = element_bits(to);
-  if (from_bits && to_bits && *from_bits == *to_bits) {
-    c.like(0, 0, to);
-  } else if (const numbers* d = c.dims(0); from_bits && to_bits && d != nullptr && !d->empty()) {
-    weft::shape_rules::with_last(c, 0, times(d->back(), *from_bits) / *to_bits, to);
-  }
-}
-
-namespace shapes = weft::shape_rules;
-inline constexpr auto last = shape_row::last;
-inline constexpr shape_row shape_rows[] = {
-  {"Gemm", shapes::product<1, 0>, last},
-  {"Einsum", shapes::einsum},
-  {"com.microsoft.FusedGemm com.microsoft.FusedMatMul com.microsoft.FusedMatMulActivation "
-   "com.microsoft.TransposeMatMul com.microsoft.GemmFastGelu", shapes::product<1, 0>},
-  {"com.microsoft.GemmFloat8", shapes::product_of_eights},
-  {"com.microsoft.MatMulInteger16", shapes::product<1, elements::int32>},
-  {"com.microsoft.MatMulIntegerToFloat com.microsoft.DynamicQuantizeMatMul", shapes::product<1, elements::float32>},
-  {"com.microsoft.QOrderedMatMul", shapes::product<2, 0>},
-  {"com.microsoft.QGemm", shapes::quantised_gemm},
-  {"com.microsoft.MatMulNBits", shapes::named_columns},
-  {"com.microsoft.MatMulNBitsMlp", shapes::named_columns_and_sum},
-  {"com.microsoft.MatMulNBitsQkv", shapes::named_columns_of_three},
-  {"com.microsoft.MatMulBnb4", shapes::named_rows_or_columns},
-  {"com.microsoft.MatMulFpQ4", shapes::last_of_third},
-  {"com.microsoft.MatMulBlockQuantizedFp4Weight com.microsoft.MatMulBlockQuantizedFp8Weight", shapes::rows_of_second},
-  {"com.microsoft.MoE com.microsoft.QMoE TensorScatter CumProd Mish BitwiseNot GroupNormalization RMSNormalization "
-   "SimplifiedLayerNormalization com.microsoft.QLinearSigmoid com.microsoft.QLinearLeakyRelu "
-   "com.microsoft.QLinearSoftmax com.microsoft.FastGelu com.microsoft.BiasGelu com.microsoft.QuickGelu "
-   "com.microsoft.BiasAdd com.microsoft.BiasSoftmax com.microsoft.GroupNorm com.microsoft.LayerNormalization "
-   "com.microsoft.SimplifiedLayerNormalization com.microsoft.Inverse com.microsoft.Trilu ai.onnx.ml.Binarizer "
-   "ai.onnx.ml.Imputer com.microsoft.LongformerAttention", shapes::like_first},
-  {"SwiGLU Gelu Swish com.microsoft.Gelu RotaryEmbedding com.microsoft.RotaryEmbedding com.microsoft.MRotaryEmbedding",
-   shapes::all_like<0>},
-  {"DeformConv com.microsoft.FusedConv", shapes::convolution<1, false>},
-  {"com.microsoft.NhwcConv com.microsoft.NhwcFusedConv", shapes::convolution<1, true>},
-  {"com.microsoft.QLinearConv", shapes::convolution<3, false, 7>},
-  {"MaxPool AveragePool LpPool com.microsoft.MaxpoolWithMask com.microsoft.QLinearAveragePool", shapes::pool<false>},
-  {"com.microsoft.NhwcMaxPool", shapes::pool<true>},
-  {"GlobalLpPool", shapes::global_pool, last},
-  {"com.microsoft.QLinearGlobalAveragePool", shapes::global_pool},
-  {"MaxUnpool", shapes::unpooled},
-  {"Resize", shapes::resize, 18},
-  {"GridSample", shapes::grid_sample, 20},
-  {"com.microsoft.GridSample", shapes::grid_sample},
-  {"AffineGrid", shapes::affine_grid},
-  {"CenterCropPad", shapes::crop_or_pad},
-  {"Col2Im", shapes::columns_to_image},
-  {"com.microsoft.CropAndResize", shapes::crop_and_resize},
-  {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSumSquare",
-   shapes::reduction<true>, 18},
-  {"ReduceSum", shapes::reduction<true>, 13},
-  {"com.microsoft.QLinearReduceMean", shapes::reduction<false>},
-  {"Split", shapes::split, last},
-  {"Dropout", shapes::dropout, last},
-  {"Reshape", shapes::reshape, last},
-  {"Pad", shapes::pad, 18},
-  {"com.microsoft.Pad", shapes::pad},
-  {"OneHot", shapes::one_hot},
-  {"Concat", shapes::concat, last},
-  {"com.microsoft.QLinearConcat", shapes::quantised_concat},
-  {"Cast", shapes::cast, last},
-  {"BitCast", bit_cast},
-  {"BitwiseAnd BitwiseOr BitwiseXor com.microsoft.ComplexMul com.microsoft.ComplexMulConj StringConcat",
-   shapes::broadcast},
-  {"LayerNormalization BatchNormalization InstanceNormalization MeanVarianceNormalization Clip HardSigmoid HardSwish "
-   "PRelu", shapes::like_first, last},
-  {"Abs Ceil Elu Exp Floor LeakyRelu Log LogSoftmax Neg Reciprocal Relu Selu Sigmoid Softmax Sqrt Tanh",
-   shapes::all_like<0>, last},
-  {"Add Sub Mul Div Pow Sum Max Min Mean", shapes::broadcast, last},
-  {"And Or Xor Equal Less LessOrEqual Greater GreaterOrEqual", shapes::compare, last},
-  {"QuantizeLinear com.microsoft.QuantizeLinear", shapes::quantise},
-  {"DequantizeLinear com.microsoft.DequantizeLinear", shapes::dequantise},
-  {"com.microsoft.GatherBlockQuantized", shapes::gather_quantised},
-  {"com.microsoft.QLinearAdd com.microsoft.QLinearMul", shapes::elementwise<0, 0, 3>},
-  {"com.microsoft.QLinearWhere", shapes::elementwise<elements::uint8, 0, 1, 4>},
-  {"com.microsoft.MulInteger", shapes::elementwise<elements::int32, 0, 2>},
-  {"com.microsoft.BiasDropout", shapes::dropout},
-  {"com.microsoft.SkipGroupNorm", shapes::all_like<0>},
-  {"DFT", shapes::fourier},
-  {"STFT", shapes::short_time_fourier},
-  {"HannWindow HammingWindow BlackmanWindow", shapes::window},
-  {"MelWeightMatrix", shapes::mel_weights},
-  {"RegexFullMatch", shapes::like_first_of<elements::boolean>},
-  {"StringSplit", shapes::strings_apart},
-  {"ai.onnx.ml.ArrayFeatureExtractor", shapes::picked_columns},
-  {"ai.onnx.ml.FeatureVectorizer", shapes::features},
-  {"ai.onnx.ml.LinearRegressor ai.onnx.ml.TreeEnsemble ai.onnx.ml.TreeEnsembleRegressor", shapes::regression},
-  {"ai.onnx.ml.LinearClassifier ai.onnx.ml.SVMClassifier ai.onnx.ml.TreeEnsembleClassifier", shapes::classification},
-  {"ai.onnx.ml.Normalizer ai.onnx.ml.Scaler", shapes::like_first_of<elements::float32>},
-  {"ai.onnx.ml.OneHotEncoder", shapes::categories},
-  {"ai.onnx.ml.SVMRegressor", shapes::vector_regression},
-  {"ai.onnx.preview.training.Adagrad ai.onnx.preview.training.Momentum", shapes::optimiser<3, 2>},
-  {"ai.onnx.preview.training.Adam", shapes::optimiser<4, 3>},
-  {"ai.onnx.preview.training.Gradient", shapes::gradient},
-  {"Attention", shapes::attention<4>},
-  {"ai.onnx.preview.FlexAttention", shapes::attention<weft::detail::attention_inputs::absent>},
-  {"com.microsoft.Attention com.microsoft.DecoderMaskedSelfAttention", shapes::projected_attention<4>},
-  {"com.microsoft.QAttention", shapes::projected_attention<8, 3>},
-  {"com.microsoft.PackedAttention", shapes::projected_attention<weft::detail::attention_inputs::absent>},
-  {"com.microsoft.MultiHeadAttention", shapes::attention<6>},
-  {"com.microsoft.GroupQueryAttention com.microsoft.SparseAttention", shapes::attention<3>},
-  {"com.microsoft.DecoderMaskedMultiHeadAttention", shapes::attention<5>},
-  {"com.microsoft.DecoderAttention", shapes::decoder_attention},
-  {"com.microsoft.PackedMultiHeadAttention", shapes::packed_attention},
-  {"com.microsoft.PagedAttention", shapes::paged_attention},
-  {"LinearAttention com.microsoft.LinearAttention", shapes::linear_attention},
-  {"CausalConvWithState com.microsoft.CausalConvWithState", shapes::causal_convolution},
-  {"com.microsoft.GemmaRotaryEmbedding", shapes::rotated_pair},
-  {"com.microsoft.RelativePositionBias", shapes::position_bias},
-  {"com.microsoft.EmbedLayerNormalization", shapes::embedding},
-  {"com.microsoft.SkipLayerNormalization com.microsoft.SkipSimplifiedLayerNormalization", shapes::skip_normalisation},
-};
-
 /// The types of a node's outputs, as far as a rule works them out. Shapes that cannot be are not taken.
-inline std::vector<::onnx::TypeProto> infer_by_rule(const shape_row& rule, const ::onnx::NodeProto& n,
+inline std::vector<::onnx::TypeProto> infer_by_rule(const shape_rule& rule, const ::onnx::NodeProto& n,
                                                     std::span<const value* const> inputs, std::string_view type,
                                                     std::int64_t version) {
   const auto call = call_of(n, inputs, {}, type, version);

@@ -4,6 +4,7 @@
 
 #include "weft/interop/onnx/proto.hpp"
 #include "weft/workload/known_tensor.hpp"
+#include "weft/workload/shape_call.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -43,7 +44,7 @@ inline bool is_whole(const ::onnx::TensorProto& t) {
     return false;
   }
   if (t.has_raw_data()) {
-    const auto bits = element_bits(t.data_type());
+    const auto bits = elements::bits(t.data_type());
     return bits && *bits >= 8 && t.raw_data().size() == count * *bits / 8;
   }
   const auto held = [count](int size) { return static_cast<std::uint64_t>(size) == count; };
@@ -89,7 +90,7 @@ inline std::optional<known_tensor> known_of(const ::onnx::TensorProto& t) {
     std::visit([&](auto& to) { to.assign(list.begin(), list.end()); }, made.elements);
   };
   if (t.has_raw_data()) { // little endian, whatever the machine is
-    const std::size_t size = *element_bits(t.data_type()) / 8;
+    const std::size_t size = *elements::bits(t.data_type()) / 8;
     const std::string& raw = t.raw_data();
     if (raw.size() != *count * size) {
       return std::nullopt;

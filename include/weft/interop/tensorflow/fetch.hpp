@@ -178,13 +178,13 @@ private:
 
   /// Whether something from outside of the graph comes in here. Of ops that nothing is known of, all that read nothing.
   static bool brings_data(std::string_view op, bool reads_nothing) {
-    const auto* const family = find_op(op);
-    if (family == nullptr) {
+    const auto source = shape_source_of(op);
+    if (!source) {
       return reads_nothing;
     }
-    constexpr shape_rule rules[] = {shape_rule::argument, shape_rule::dequeue, shape_rule::handle, shape_rule::iterator,
-                                    shape_rule::placeholder};
-    return std::ranges::find(rules, family->shape) != std::end(rules) || op == "_Recv" || op == "_HostRecv";
+    using enum shape_source;
+    constexpr shape_source outside[] = {argument, dequeue, handle, iterator, placeholder};
+    return std::ranges::find(outside, *source) != std::end(outside) || op == "_Recv" || op == "_HostRecv";
   }
 
   /// An assignment of what does not depend on any step, or the one that a variable is made with: TensorFlow names it

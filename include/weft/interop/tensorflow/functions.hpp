@@ -78,8 +78,8 @@ inline call call_of(const graph& library, const node& n) {
 
 /// Whether a call needs a node of that type, or of that name of a function.
 inline bool calls_function(const graph& library, const node& n) {
-  const auto* const family = find_op(n.op);
-  return family != nullptr ? family->shape == shape_rule::call : library.function(n.op).has_value();
+  const auto source = shape_source_of(n.op);
+  return source ? source == shape_source::call : library.function(n.op).has_value();
 }
 
 /// For each node that calls functions what the names of the ops inside begin with: its own name, or, where other nodes

@@ -63,8 +63,7 @@ struct assumed_extents {
 /// Throws `error` for a shape of an input that the graph does not have.
 inline void require_inputs(const graph& g, const shape_options& options) {
   const auto is_input = [&g](op_id v) {
-    const auto* const family = find_op(g[v].op);
-    return family != nullptr && family->shape == shape_rule::placeholder;
+    return shape_source_of(g[v].op) == shape_source::placeholder;
   };
   for (const auto& [name, shape] : options.shapes) {
     if (const auto v = g.find(name); v && is_input(*v)) {
@@ -101,6 +100,7 @@ public:
       : g_{g}, options_{options}, assumed_{assumed}, calls_{calls}, arguments_{arguments} {
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       families_.push_back(find_op(g_[v].op));
+      rules_.push_back(shape_rule_of(g_[v].op));
     }
     number_outputs(returns);
     sort();
@@ -164,14 +164,14 @@ public:
   }
 
 private:
+  bool is_placeholder(op_id v) const { return rules_[v] != nullptr && rules_[v]->source == shape_source::placeholder; }
+
   std::size_t usual_outputs(op_id v) const {
     if (updates_resource(g_[v].op)) {
       return 0;
     }
     const auto* const family = families_[v];
-    std::size_t count = family == nullptr                            ? 1
-                        : family->shape == shape_rule::no_output     ? 0
-                                                                     : std::max<std::size_t>(1, family->outputs);
+    const std::size_t count = family == nullptr ? 1 : family->outputs;
     const auto declared = shapes_attribute(g_[v], "_output_shapes").size();
     return declared == 0 ? count : std::min<std::size_t>(declared, 16);
   }
@@ -263,7 +263,7 @@ private:
     const auto outputs = ports(v);
     const auto* const family = families_[v];
     const bool computes = !element_rule_of(n.op).empty() && !inputs_.empty() && inputs_[0]->values;
-    auto op = call_of(n, inputs_, family != nullptr && (guess_ || computes || !lacks_attributes(family->shape)));
+    auto op = call_of(n, inputs_, family != nullptr && (guess_ || computes || !reads_no_attributes(*rules_[v])));
     std::vector<std::shared_ptr<const known_tensor>> elements(outputs.size());
     auto proposals = apply_rules(v, op, elements);
     const auto call = calls_function(g_, n) ? calls_(n, inputs_, guess_) : std::nullopt;
@@ -288,7 +288,7 @@ private:
           assumed_in_round_.uses_batch += 1;
         }
         result.known = true;
-        if (family != nullptr && family->shape == shape_rule::placeholder) {
+        if (is_placeholder(v)) {
           assumed_.guessed.push_back(io::in_quotes(n.name));
         } else {
           ++unknown_;
@@ -296,7 +296,7 @@ private:
       }
       // Each type takes a walk through the node, so there is a limit to telling them apart.
       result.type =
-        i < 64 ? type_of_output(n, family, port, inputs_, result.type) : tensors_[first_[v] + 63].type;
+        i < 64 ? type_of_output(n, rules_[v], port, inputs_, result.type) : tensors_[first_[v] + 63].type;
       const auto format = format_of(result.type);
       const auto fits = [&](const known_tensor& x) {
         return format && format->holds(x) && x.dims == known::extents{result.dims.begin(), result.dims.end()};
@@ -323,20 +323,22 @@ private:
                                          std::vector<std::shared_ptr<const known_tensor>>& elements) {
     const auto outputs = ports(v);
     std::vector<partial_shape> all(outputs.size());
-    const auto* const family = families_[v];
-    if (family == nullptr || outputs.empty()) {
+    const auto* const rule = rules_[v];
+    if (rule == nullptr || outputs.empty()) {
       return all;
     }
-    const auto rule = family->shape;
-    if (rule == shape_rule::iterator) {
+    if (rule->source == shape_source::iterator) {
       return listed(g_[v], "output_shapes", outputs, std::nullopt);
     }
-    if (rule == shape_rule::dequeue) { // the queue knows the shapes of its entries
+    if (rule->source == shape_source::dequeue) { // the queue knows the shapes of its entries
       const auto has = [&](std::string_view part) { return g_[v].op.find(part) != std::string_view::npos; };
       const auto count = has("Many") || has("UpTo") ? std::optional{op.value(1).value_or(-1)} : std::nullopt;
       return sources_.empty() ? all : listed(g_[sources_[0].from], "shapes", outputs, count);
     }
-    auto* const translate = translation_of(rule);
+    if (rule->infer == nullptr) {
+      return all;
+    }
+    auto* const translate = translation_of(*rule);
     const bool has_elements = !element_rule_of(op.type).empty();
     const bool stays = translate == nullptr && !has_elements;
     translated_call c{stays || !guess_ ? std::move(op) : op, inputs_}; // its work is told by the node's own arguments
@@ -345,7 +347,7 @@ private:
     }
     tensors_of_call_.resize(c.inputs.size());
     shape_call shapes{c.op, tensors_of_call_, [&c](std::size_t i) { return c.inputs[i]->values.get(); }, outputs};
-    infer_shapes(rule, shapes);
+    rule->infer(shapes);
     const bool at_most = shapes.at_most();
     auto made = std::move(shapes).take();
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -354,11 +356,12 @@ private:
       assumed_in_round_.at_most += at_most && all[i] ? 1u : 0u;
     }
     const auto known = has_elements
-                         ? known_outputs_of(c, type_of_output(g_[v], family, 0, inputs_, dt::float32))
+                         ? known_outputs_of(c, type_of_output(g_[v], rule, 0, inputs_, dt::float32))
                          : std::vector<std::optional<known_tensor>>{};
-    const bool passes = rule == shape_rule::identity || rule == shape_rule::switch_ || rule == shape_rule::each;
+    const bool passes_each = rule->infer == shape_rules::each;
+    const bool passes = rule->infer == shape_rules::same || passes_each;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const auto from = rule == shape_rule::each ? outputs[i] : 0;
+      const auto from = passes_each ? outputs[i] : 0;
       if (outputs[i] < known.size() && known[outputs[i]]) {
         elements[i] = std::make_shared<const known_tensor>(*known[outputs[i]]);
       } else if (passes && from < inputs_.size()) {
@@ -386,23 +389,23 @@ private:
 
   /// Shapes that come from the node itself, or from outside.
   void own_shape(op_id v, std::uint32_t port, partial_shape& proposed, tensor_info& result) const {
-    if (port != 0 || families_[v] == nullptr) {
+    if (port != 0 || rules_[v] == nullptr) {
       return;
     }
     const auto& n = g_[v];
-    const auto rule = families_[v]->shape;
-    if (rule == shape_rule::constant) {
+    const auto source = rules_[v]->source;
+    if (source == shape_source::constant) {
       if (tensors_[first_[v]].known) { // it was read in a round before
         result = tensors_[first_[v]];
       } else if (const auto value = attribute(n, "value")) {
         result = read_tensor(text_field(*value, 8)).info;
       }
-    } else if (rule == shape_rule::argument && v < arguments_.size()) {
+    } else if (source == shape_source::argument && v < arguments_.size()) {
       result = arguments_[v];
-    } else if (rule == shape_rule::variable || rule == shape_rule::handle) {
+    } else if (source == shape_source::variable || source == shape_source::handle) {
       const auto shapes = shapes_attribute(n, "shape");
       proposed = shapes.empty() ? partial_shape{std::vector<std::int64_t>{}} : shape_of(shapes.front());
-    } else if (rule == shape_rule::placeholder) {
+    } else if (source == shape_source::placeholder) {
       if (const auto given = options_.shapes.find(n.name); given != options_.shapes.end()) {
         result.dims = given->second;
         result.known = true;
@@ -421,7 +424,7 @@ private:
 
   /// Takes each extent from the first that knows it: the file's declaration, the rule, the options.
   void settle(op_id v, const partial_shape& inferred, const partial_shape& declared, tensor_info& result) {
-    const bool fed = families_[v] != nullptr && families_[v]->shape == shape_rule::placeholder && result.known;
+    const bool fed = is_placeholder(v) && result.known;
     if (result.known && (!declared || fed)) {
       return;
     }
@@ -463,9 +466,7 @@ private:
         op_id from = s.from;
         const bool reshaped = g_[from].op == "Reshape" && !g_.inputs(from).empty() && !g_.inputs(from)[0].is_control();
         from = reshaped ? g_.inputs(from)[0].from : from;
-        const auto* const family = families_[from];
-        if (family == nullptr || family->shape != shape_rule::placeholder || ports(from).empty() ||
-            output(from, 0).known || given_.contains(from)) {
+        if (!is_placeholder(from) || ports(from).empty() || output(from, 0).known || given_.contains(from)) {
           continue;
         }
         if (auto dims = wanted(v, s, reshaped)) {
@@ -513,9 +514,9 @@ private:
       rows_per_example_ = true;
       return nn::extents{options_.batch, other->dims[bool_attribute(n, "transpose_b") ? 1 : 0]};
     }
-    const auto* const family = families_[v];
-    const auto rule = family != nullptr ? family->shape : shape_rule::unknown;
-    const bool elementwise = rule == shape_rule::broadcast || rule == shape_rule::compare;
+    const auto* const rule = rules_[v];
+    const bool elementwise =
+      rule != nullptr && (rule->infer == shape_rules::broadcast || rule->infer == shape_rules::compare);
     return elementwise && other != nullptr ? std::optional{nn::extents{}} : std::nullopt;
   }
 
@@ -526,14 +527,13 @@ private:
     assumed_.unknown_shapes += unknown_;
     assumed_.at_most += assumed_in_round_.at_most;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      const auto* const family = families_[v];
-      if (family == nullptr && !only_on_cpu(g_[v].op) && !g_.function(g_[v].op)) {
+      if (rules_[v] == nullptr && !only_on_cpu(g_[v].op) && !g_.function(g_[v].op)) {
         const auto type = g_[v].op.substr(0, 60);
         if (assumed_.no_formula.contains(type) || assumed_.no_formula.size() < 1000) {
           ++assumed_.no_formula[std::string{type}];
         }
       }
-      if (family != nullptr && family->shape == shape_rule::placeholder && !ports(v).empty()) {
+      if (is_placeholder(v) && !ports(v).empty()) {
         if (const auto found = given_.find(v); found != given_.end()) {
           assumed_.deduced.push_back(io::in_quotes(g_[v].name) + " " + text(found->second));
         }
@@ -546,7 +546,8 @@ private:
   assumptions& assumed_;
   const call_rule& calls_;
   std::span<const tensor_info> arguments_;
-  std::vector<const op_facts*> families_;
+  std::vector<const op_facts*> families_; // per node; null if it is not known
+  std::vector<const shape_rule*> rules_;  // likewise
   std::vector<std::uint32_t> first_; // per node where its outputs begin, plus the end
   std::vector<std::uint32_t> ports_;
   std::vector<tensor_info> tensors_;

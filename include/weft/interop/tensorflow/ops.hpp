@@ -4,8 +4,10 @@
 #pragma once
 
 #include "weft/workload/op_catalogue.hpp"
+#include "weft/workload/shape_rules.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,14 +20,28 @@ constexpr bool updates_resource(std::string_view op) {
          op.starts_with("ResourceScatter") || (op.starts_with("Assign") && op.ends_with("VariableOp"));
 }
 
+/// The type that the catalogue has for ops of that type.
+constexpr std::string_view known_type_of(std::string_view op) {
+  return !updates_resource(op)       ? op
+         : op.starts_with("Assign") ? op.substr(0, op.size() - std::string_view{"VariableOp"}.size())
+                                     : op.substr(std::string_view{"Resource"}.size());
+}
+
+/// The rule for the shapes of an op of that type, or nullptr if it is no op of TensorFlow's that is known.
+inline const shape_rule* shape_rule_of(std::string_view op) {
+  return tensorflow_shape_rule(known_type_of(op));
+}
+
+/// The place that its shapes come from; nothing if it is not known.
+inline std::optional<shape_source> shape_source_of(std::string_view op) {
+  const auto* const rule = shape_rule_of(op);
+  return rule != nullptr ? std::optional{rule->source} : std::nullopt;
+}
+
 /// The facts about an op of that type, or nullptr if it is no op of TensorFlow's that is known.
 inline const op_facts* find_op(std::string_view op) {
-  if (updates_resource(op)) {
-    op = op.starts_with("Assign") ? op.substr(0, op.size() - std::string_view{"VariableOp"}.size())
-                                  : op.substr(std::string_view{"Resource"}.size());
-  }
-  const auto* facts = weft::find_op({"tensorflow." + std::string{op}, op});
-  return facts == nullptr || facts->shape == shape_rule::unknown ? nullptr : facts;
+  op = known_type_of(op);
+  return tensorflow_shape_rule(op) != nullptr ? weft::find_op({"tensorflow." + std::string{op}, op}) : nullptr;
 }
 
 /// Whether TensorFlow has a kernel for CPUs only: input pipelines, queues and readers, images and records on their way
@@ -59,12 +75,17 @@ constexpr bool only_on_cpu(std::string_view op) {
          std::ranges::find(names, op) != std::end(names);
 }
 
+/// Whether an op changes the variable that its first input refers to.
+constexpr bool updates_variable(std::string_view op) {
+  return updates_resource(op) || op.starts_with("Assign") || op.starts_with("Apply") ||
+         op.starts_with("SparseApply") ||
+         (op.starts_with("Scatter") && op != "ScatterNd" && op != "ScatterNdNonAliasingAdd");
+}
+
 /// Whether an op needs the variable itself that its first input refers to, so that it runs where that variable is.
 /// Source: tensorflow/core/common_runtime/colocation_graph.cc (references and resource handles).
 constexpr bool runs_with_its_variable(std::string_view op) {
-  return updates_resource(op) || op.starts_with("Assign") || op.starts_with("Apply") ||
-         op.starts_with("SparseApply") || op.starts_with("Ref") || op == "ReadVariableOp" || op == "ResourceGather" ||
-         (op.starts_with("Scatter") && op != "ScatterNd" && op != "ScatterNdNonAliasingAdd");
+  return updates_variable(op) || op.starts_with("Ref") || op == "ReadVariableOp" || op == "ResourceGather";
 }
 
 /// Whether an op needs the variable of its first input, which `first` gives: whatever the op, if that is a handle.

@@ -59,11 +59,10 @@ inline op_call call_of(const node& n, std::span<const tensor_info* const> inputs
 }
 
 /// True for rules that are all that most ops need, and read no attributes.
-constexpr bool lacks_attributes(shape_rule rule) {
-  return rule == shape_rule::like_first || rule == shape_rule::broadcast || rule == shape_rule::identity ||
-         rule == shape_rule::compare || rule == shape_rule::cast ||
-         rule == shape_rule::reference || rule == shape_rule::read_variable || rule == shape_rule::constant ||
-         rule == shape_rule::variable || rule == shape_rule::handle || rule == shape_rule::shape;
+constexpr bool reads_no_attributes(const shape_rule& rule) {
+  using namespace shape_rules;
+  constexpr decltype(rule.infer) rules[] = {nullptr, all_like<0>, same, broadcast, compare, cast, shape};
+  return std::ranges::find(rules, rule.infer) != std::end(rules);
 }
 
 /// A call whose arguments are being put in the order that rules take.
@@ -93,7 +92,7 @@ namespace translations {
 
 using call = translated_call;
 
-/// Input `i`, from the last if negative, is an attribute; `otherwise` where the node has no such input.
+/// Input `i`, from the last if negative, is an attribute; `otherwise` where the node has neither.
 template <int I>
 bool as_attribute(call& c, const char* name, known::extents otherwise) {
   const auto i = static_cast<std::size_t>(I < 0 ? static_cast<int>(c.inputs.size()) + I : I);
@@ -102,18 +101,20 @@ bool as_attribute(call& c, const char* name, known::extents otherwise) {
     if (!list) {
       return false;
     }
-    otherwise = *list;
+    c.op.numbers[name] = *list;
     c.drop(i);
   }
-  c.op.numbers[name] = std::move(otherwise);
+  c.op.numbers.try_emplace(name, std::move(otherwise));
   return true;
 }
 template <int I>
 bool axis(call& c) {
   return as_attribute<I>(c, "axis", {0});
 }
-inline bool gather(call& c) { return axis<2>(c); }
-inline bool concat_first(call& c) { // axis, tensors; those of a quantised one have their ranges behind
+inline bool concat(call& c) { // axis, tensors, or the other way round; those of a quantised one have ranges behind
+  if (c.op.type == "ConcatV2") {
+    return axis<-1>(c);
+  }
   const bool ranges = gives_ranges(c.op.type);
   const bool ok = axis<0>(c);
   c.drop(ranges ? c.inputs.size() / 3 : c.inputs.size(), c.inputs.size());
@@ -140,7 +141,10 @@ inline bool squeeze(call& c) {
   }
   return true;
 }
-inline bool split(call& c) { // axis, x
+inline bool split(call& c) { // axis, x; or x, the sizes of parts, axis
+  if (c.op.type == "SplitV") {
+    return axis<2>(c);
+  }
   const auto parts = c.op.number("num_split", 1);
   if (!axis<0>(c) || c.op.inputs.empty() || !c.op.inputs[0] || parts < 1 || parts > 0xffff) {
     return false;
@@ -175,17 +179,14 @@ inline bool blocks(call& c) {
   }
   return true;
 }
-inline bool product(call& c) {
+inline bool product(call& c) { // x of A x = b: rows as A has columns where only the smallest error is asked for
+  c.op.numbers["transA"] = {c.op.type.ends_with("SolveLs")};
   for (const auto* name : {"transpose_a", "adj_x"}) {
     c.op.numbers["transA"] = {c.op.number("transA", 0) | c.op.number(name, 0)};
   }
   for (const auto* name : {"transpose_b", "adj_y"}) {
     c.op.numbers["transB"] = {c.op.number("transB", 0) | c.op.number(name, 0)};
   }
-  return true;
-}
-inline bool solve(call& c) { // x of A x = b: rows as A has columns where only the smallest error is asked for
-  c.op.numbers["transA"] = {c.op.type.ends_with("SolveLs")};
   return true;
 }
 inline bool spectrum(call& c) {
@@ -226,16 +227,16 @@ inline bool windows(call& c) {
   }
   return true;
 }
-/// Filters are kernel × channels × output channels; each channel has its own if `Depthwise`.
-template <bool Depthwise>
-bool convolution(call& c) {
+/// Filters are kernel × channels × output channels; each channel has its own if it is depthwise.
+inline bool convolution(call& c) {
   if (!windows(c) || c.op.inputs.size() < 2 || !c.op.inputs[1] || c.op.inputs[1]->size() < 3) {
     return false;
   }
   const auto& x = *c.op.inputs[0];
   const auto& w = *c.op.inputs[1];
   const auto channels = c.op.number("channels_last", 0) != 0 ? x.back() : x[1];
-  known::extents filter{Depthwise ? times(channels, w.back()) : w.back(), Depthwise ? 1 : w[w.size() - 2]};
+  const bool depthwise = c.op.type.find("Depthwise") != std::string_view::npos;
+  known::extents filter{depthwise ? times(channels, w.back()) : w.back(), depthwise ? 1 : w[w.size() - 2]};
   filter.insert(filter.end(), w.begin(), w.end() - 2);
   c.op.inputs[1] = std::move(filter);
   return true;
@@ -250,38 +251,40 @@ inline bool dilation(call& c) { // the filter is as large as a window
 
 } // namespace translations
 
+/// The way to put arguments for each rule that takes others.
+struct translation {
+  void (*infer)(shape_call&);
+  bool (*translate)(translated_call&);
+};
+namespace shapes = weft::shape_rules;
+inline constexpr translation translation_table[] = {
+  {shapes::batch_of_blocks<false>, translations::blocks},
+  {shapes::batch_of_blocks<true>, translations::blocks},
+  {shapes::channels, translations::layout},
+  {shapes::channels_of_blocks<false>, translations::layout},
+  {shapes::channels_of_blocks<true>, translations::layout},
+  {shapes::concat, translations::concat},
+  {shapes::convolution<1, false>, translations::convolution},
+  {shapes::crop_and_resize, translations::layout},
+  {shapes::gather, translations::axis<2>},
+  {shapes::pad, translations::pad},
+  {shapes::patches, translations::windows},
+  {shapes::pool<false>, translations::windows},
+  {shapes::pool<true>, translations::dilation},
+  {shapes::product<1, elements::unknown>, translations::product},
+  {shapes::real_spectrum, translations::spectrum},
+  {shapes::reduction<true>, translations::reduction},
+  {shapes::reshape, translations::reshape},
+  {shapes::split, translations::split},
+  {shapes::squeeze, translations::squeeze},
+  {shapes::transpose, translations::permutation},
+  {shapes::without_axis, translations::axis<1>},
+};
+
 /// The way to put the arguments of ops with that shape rule; null: they have the same.
-constexpr auto translation_of(shape_rule rule) -> bool (*)(translated_call&) {
-  switch (rule) {
-  case shape_rule::arg_reduce: return translations::axis<1>;
-  case shape_rule::batch_matmul:
-  case shape_rule::matmul: return translations::product;
-  case shape_rule::batch_to_space:
-  case shape_rule::space_to_batch: return translations::blocks;
-  case shape_rule::channels:
-  case shape_rule::crop_and_resize:
-  case shape_rule::depth_to_space:
-  case shape_rule::space_to_depth: return translations::layout;
-  case shape_rule::concat_first: return translations::concat_first;
-  case shape_rule::concat_last: return translations::axis<-1>;
-  case shape_rule::conv: return translations::convolution<false>;
-  case shape_rule::depthwise: return translations::convolution<true>;
-  case shape_rule::dilation: return translations::dilation;
-  case shape_rule::gather:
-  case shape_rule::resource_gather: return translations::gather;
-  case shape_rule::pad: return translations::pad;
-  case shape_rule::patches:
-  case shape_rule::pool: return translations::windows;
-  case shape_rule::real_spectrum: return translations::spectrum;
-  case shape_rule::reduce: return translations::reduction;
-  case shape_rule::reshape: return translations::reshape;
-  case shape_rule::solve: return translations::solve;
-  case shape_rule::split: return translations::split;
-  case shape_rule::split_v: return translations::axis<2>;
-  case shape_rule::squeeze: return translations::squeeze;
-  case shape_rule::transpose: return translations::permutation;
-  default: return nullptr;
-  }
+constexpr auto translation_of(const shape_rule& rule) -> bool (*)(translated_call&) {
+  const auto* const row = std::ranges::find(translation_table, rule.infer, &translation::infer);
+  return row != std::end(translation_table) ? row->translate : nullptr;
 }
 
 /// The name that the rules for elements have for an op, where that is not its own.

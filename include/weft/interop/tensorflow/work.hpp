@@ -37,9 +37,42 @@ constexpr data_type type_from_text(std::string_view op) {
                                           : dt::int64; // hashes, indices
 }
 
+/// The data type of outputs of some ops.
+struct output_type {
+  std::string_view types;          ///< of ops, separated by blanks
+  std::string_view attribute = {}; ///< the one that tells it, if any does
+  std::optional<data_type> otherwise = {}; ///< if none does; nothing for that of the first input
+  std::uint32_t first_port = 0;    ///< the outputs before have the type of the first input
+};
+inline constexpr output_type output_types[] = {
+  {"ApproximateEqual Equal NotEqual Greater GreaterEqual Less LessEqual All Any InTopK InTopKV2 LogicalAnd LogicalNot "
+   "LogicalOr IsFinite IsInf IsNan", "", dt::boolean},
+  {"ArgMax ArgMin", "output_type", dt::int64},
+  {"BroadcastGradientArgs ConcatOffset", "T", dt::int32},
+  {"Cast", "DstT"},
+  {"CropAndResize", "", dt::float32},
+  {"Dequantize", "dtype", dt::float32},
+  {"EmptyTensorList TensorListFromTensor TensorListReserve TensorListSetItem", "", dt::variant},
+  {"Gather GatherNd GatherV2", "Tparams"},
+  {"IRFFT IRFFT2D IRFFT3D", "Treal", dt::float32},
+  {"Lu", "output_idx_type", dt::int32, 1},
+  {"MaxPoolWithArgmax", "Targmax", dt::int64, 1},
+  {"Merge RefMerge", "", dt::int32, 1},
+  {"ParameterizedTruncatedNormal RandomStandardNormal RandomUniform StatelessRandomNormal StatelessRandomNormalV2 "
+   "StatelessRandomUniform StatelessRandomUniformV2 StatelessTruncatedNormal TruncatedNormal", "dtype"},
+  {"Range", "Tidx", dt::int32},
+  {"Rank", "", dt::int32},
+  {"RFFT RFFT2D RFFT3D", "Tcomplex", dt::complex64},
+  {"Shape ShapeN Size", "out_type", dt::int32},
+  {"TensorListGetItem TensorListStack", "element_dtype", dt::float32},
+  {"TopK TopKV2", "index_type", dt::int32, 1},
+  {"Unique", "out_idx", dt::int32, 1},
+  {"Where", "", dt::int64},
+};
+
 /// The data type of output `port`: fixed by the op, told by an attribute, that of the shape's source (`otherwise`), or
-/// that of the first input.
-inline data_type type_of_output(const node& n, const op_facts* family, std::uint32_t port,
+/// that of the first input. `rule` is null for ops that are not known.
+inline data_type type_of_output(const node& n, const shape_rule* rule, std::uint32_t port,
                                 std::span<const tensor_info* const> inputs, data_type otherwise) {
   const auto told = [&](std::initializer_list<std::string_view> keys, data_type default_type) {
     for (const auto key : keys) {
@@ -54,60 +87,32 @@ inline data_type type_of_output(const node& n, const op_facts* family, std::uint
     return dt::string;
   }
   const auto read = inputs.empty() ? otherwise : value_type(inputs[0]->type);
-  const auto first = read == dt::string && family == nullptr ? type_from_text(op) : read;
+  const auto first = read == dt::string && rule == nullptr ? type_from_text(op) : read;
   if (gives_ranges(op)) {
     return port > 0 || op.starts_with("RequantizationRange") ? dt::float32
                                                              : told({"Toutput", "out_type", "Tout", "T"}, first);
   }
-  if (family != nullptr) {
-    switch (family->shape) {
-    case shape_rule::shape:
-    case shape_rule::shape_n:
-    case shape_rule::size: return told({"out_type"}, dt::int32);
-    case shape_rule::rank: return dt::int32;
-    case shape_rule::arg_reduce: return told({"output_type"}, dt::int64);
-    case shape_rule::top_k: return port == 1 ? told({"index_type"}, dt::int32) : told({"T"}, first);
-    case shape_rule::merge: return port == 1 ? dt::int32 : told({"T"}, first);
-    case shape_rule::concat_offset:
-    case shape_rule::broadcast_args: return told({"T"}, dt::int32);
-    case shape_rule::range: return told({"Tidx"}, dt::int32);
-    case shape_rule::fill: return told({"T"}, inputs.size() > 1 ? inputs[1]->type : dt::float32);
-    case shape_rule::gather:
-    case shape_rule::gather_nd: return told({"Tparams"}, first);
-    case shape_rule::like_second: return dt::boolean;
-    case shape_rule::from_values: return told({"dtype", "T"}, first);
-    case shape_rule::constant: return told({"dtype"}, otherwise);
-    case shape_rule::argument: return told({"T"}, otherwise);
-    case shape_rule::variable:
-    case shape_rule::handle: return dt::reference + value_type(told({"dtype"}, dt::float32));
-    case shape_rule::reference: return dt::reference + value_type(told({"T"}, first));
-    case shape_rule::read_variable: return value_type(told({"dtype"}, first));
-    case shape_rule::call: return told({"Tout"}, otherwise);
-    case shape_rule::where: return dt::int64;
-    case shape_rule::pool: return port > 0 ? told({"Targmax"}, dt::int64) : told({"T"}, first);
-    case shape_rule::real_spectrum:
-      return op.starts_with("I") ? told({"Treal"}, dt::float32) : told({"Tcomplex"}, dt::complex64);
-    case shape_rule::unique: return port == 0 ? told({"T"}, first) : told({"out_idx"}, dt::int32);
-    case shape_rule::lu: return port == 1 ? told({"output_idx_type"}, dt::int32) : told({"T"}, first);
-    case shape_rule::list_item:
-    case shape_rule::list_stack: return told({"element_dtype"}, dt::float32);
-    case shape_rule::list_from_tensor:
-    case shape_rule::list_reserve: return dt::variant;
-    case shape_rule::crop_and_resize: return dt::float32;
-    default: break;
-    }
+  switch (rule != nullptr ? rule->source : shape_source::nothing) {
+  case shape_source::constant: return told({"dtype"}, otherwise);
+  case shape_source::argument: return told({"T"}, otherwise);
+  case shape_source::call: return told({"Tout"}, otherwise);
+  case shape_source::variable:
+  case shape_source::handle: return dt::reference + value_type(told({"dtype"}, dt::float32));
+  default: break;
   }
-  constexpr std::string_view predicates[] = {"Equal",      "NotEqual", "Greater", "GreaterEqual", "Less",
-                                             "LessEqual",  "All",      "Any",     "LogicalAnd",   "LogicalOr",
-                                             "LogicalNot", "IsFinite", "IsInf",   "IsNan",        "ApproximateEqual"};
-  if (std::ranges::find(predicates, op) != std::end(predicates)) {
-    return dt::boolean;
+  if (op == "ReadVariableOp") {
+    return value_type(told({"dtype"}, first));
   }
-  if (op == "Cast") {
-    return told({"DstT"}, first);
+  if (op == "Fill") {
+    return told({"T"}, inputs.size() > 1 ? inputs[1]->type : dt::float32);
   }
-  if (op == "Dequantize") {
-    return told({"dtype"}, dt::float32);
+  if (rule != nullptr && updates_variable(op)) {
+    return dt::reference + value_type(told({"T"}, first));
+  }
+  static const auto by_op = weft::detail::rows_by_type<output_type>({output_types});
+  if (const auto* const row = weft::detail::find_row(by_op, op); row != nullptr && port >= row->first_port) {
+    const auto otherwise_type = row->otherwise.value_or(first);
+    return row->attribute.empty() ? otherwise_type : told({row->attribute}, otherwise_type);
   }
   return told({"T", "dtype", "output_types", "component_types", "Tout", "tensor_type", "out_type", "type"}, first);
 }
@@ -120,7 +125,7 @@ inline double work_of(op_call&& call, const op_facts* facts, std::span<const ten
     return only_on_cpu(call.type) || out.empty() || is_reference(out[0].type) ? 0 : elements(out[0].dims);
   }
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (facts->shape == shape_rule::reference && is_reference(in[i]->type)) {
+    if (updates_variable(call.type) && is_reference(in[i]->type)) {
       call.inputs[i].reset();
     }
   }

@@ -38,7 +38,6 @@ struct op_family {
 namespace op_words { // short ones, for the table
 namespace flop = weft::flop_rules;
 namespace gradient = gradients;
-using shape = shape_rule;
 using use = op_use;
 using attends = attention_part;
 
