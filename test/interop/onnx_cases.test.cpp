@@ -271,6 +271,16 @@ TEST_CASE("onnx: windows of pools are counted as newer operator sets define them
   }
 }
 
+TEST_CASE("onnx: distances between the rows of two matrices") {
+  one_op m{17};
+  m.input("x", {5, 7}).input("samples", {3, 7});
+  m.node("CDist", {"x", "samples"}, {"y"}, "com.microsoft");
+  const auto r = m.read();
+  CHECK(bytes(r.ops, 0) == 5 * 3 * 4);
+  CHECK(r.ops.work(0) == 5 * 3 * (3 * 7 + 1));
+  CHECK(r.notes.empty());
+}
+
 TEST_CASE("onnx: attention counts all keys, those in a cache too, and heads of values have a width of their own") {
   one_op decode{17}; // 32 heads of 128, of which four share keys and values; 2,047 tokens are cached
   decode.input("q", {1, 1, 4096}, half).input("k", {1, 1, 1024}, half).input("v", {1, 1, 1024}, half);

@@ -472,6 +472,17 @@ TEST_CASE("PyTorch: recurrent layers, embeddings and reductions by their formula
   CHECK(w.work(3) == 5 * 4 * 64);
 }
 
+TEST_CASE("PyTorch: distances between the rows of two matrices") {
+  exported_program p;
+  p.input("x", {"5", "7"}).input("samples", {"3", "7"});
+  p.node("torch.ops.aten.cdist.default", {{"x1", "x"}, {"x2", "samples"}}, "cdist", {"5", "3"});
+  p.node("torch.ops.aten._cdist_forward.default", {{"x1", "x"}, {"x2", "samples"}}, "_cdist_forward", {"5", "3"});
+  const auto m = read(p.text());
+  CHECK(m.ops.work(0) == 5 * 3 * (3 * 7 + 1));
+  CHECK(m.ops.work(1) == m.ops.work(0));
+  CHECK(m.notes.empty());
+}
+
 TEST_CASE("PyTorch: a model becomes a training step") {
   exported_program p;
   p.parameter("p_a", {"64", "64"}).parameter("p_b", {"64", "64"}).input("x", {"512", "64"});

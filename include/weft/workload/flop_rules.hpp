@@ -247,6 +247,10 @@ inline double determinant(const op_call& o) {
 inline double inverse(const op_call& o) {
   return 2 * o.in(0) * o.extent(0, -1);
 }
+/// From each row of one matrix to each row of another: a difference, a square and a sum per coordinate, and a root.
+inline double distances(const op_call& o) {
+  return o.out() * (3 * o.extent(0, -1) + 1);
+}
 /// Each coordinate is a row of a small matrix (input 0) times a place.
 inline double affine_grid(const op_call& o) {
   return 2 * o.out() * o.extent(0, -1);

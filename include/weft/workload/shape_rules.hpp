@@ -80,7 +80,8 @@ inline constexpr shape_rule onnx[] = {
   {"com.microsoft.MatMulNBitsQkv", shapes::named_columns_of_three},
   {"com.microsoft.MatMulBnb4", shapes::named_rows_or_columns},
   {"com.microsoft.MatMulFpQ4", shapes::last_of_third},
-  {"com.microsoft.MatMulBlockQuantizedFp4Weight com.microsoft.MatMulBlockQuantizedFp8Weight", shapes::rows_of_second},
+  {"com.microsoft.CDist com.microsoft.MatMulBlockQuantizedFp4Weight com.microsoft.MatMulBlockQuantizedFp8Weight",
+   shapes::rows_of_second},
   {"com.microsoft.MoE com.microsoft.QMoE TensorScatter CumProd Mish BitwiseNot GroupNormalization RMSNormalization "
    "SimplifiedLayerNormalization com.microsoft.QLinearSigmoid com.microsoft.QLinearLeakyRelu "
    "com.microsoft.QLinearSoftmax com.microsoft.FastGelu com.microsoft.BiasGelu com.microsoft.QuickGelu "

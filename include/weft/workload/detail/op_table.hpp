@@ -241,6 +241,7 @@ inline constexpr op_family op_table[] = {
   {"HammingWindow HannWindow", {.flop = flop::per_output<5>, .gradient = gradient::none}}, // a - b cos(2 pi i / n)
   {"BlackmanWindow", {.flop = flop::per_output<9>, .gradient = gradient::none}},           // one cosine more
   {"MelWeightMatrix", {.flop = flop::per_output<4>, .gradient = gradient::none}}, // the lower of two ramps, over 0
+  {"CDist cdist cdist_forward", {.flop = flop::distances}},
   {"AffineGrid", {.flop = flop::affine_grid, .gradient = gradient::reads_inputs}},
   {"com.microsoft.CropAndResize", {.flop = flop::per_output<8>, .gradient = gradient::selects}},
   {"BiasAddGrad CumProd", {.flop = flop::per_input<1>}},
