@@ -26,8 +26,7 @@ class fetched {
 public:
   explicit fetched(const graph& g) : g_{g} {}
 
-  /// What is fetched by these names, as `name`, `name:0` or `^name`; a source without a port is a node with all it
-  /// gives. For the name `*`, all nodes. Throws `error` for an unknown name. Complexity: O(nodes + inputs).
+  /// What is fetched by these names, as `name`, `name:0` or `^name`; a source without a port is a node as a whole. For the name `*`, all nodes. Throws `error` for an unknown name. Complexity: O(nodes + inputs).
   std::vector<source> roots(std::span<const std::string> names) {
     std::vector<source> found;
     for (const auto& name : names) {
@@ -66,7 +65,8 @@ private:
       name = name.substr(0, colon);
     }
     if (const auto v = g_.find(name)) {
-      return {*v, calls_function(g_, g_[*v]) ? port : none};
+      const bool whole = fetch.starts_with('^') || (port == none && calls_function(g_, g_[*v]));
+      return {*v, whole ? none : port == none ? 0 : port};
     }
     throw error("fetch: there is no node " + io::in_quotes(name) + similar_to(name));
   }

@@ -8,6 +8,7 @@
 #include "weft/workload/model.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -31,13 +32,15 @@ public:
   /// What is known of conditionals and loops among the nodes.
   const function_costs& calls() const { return calls_; }
 
-  model read() {
+  /// `results` are what the caller fetches; the others are what nodes return to a caller of the graph.
+  model read(std::span<const source> results) {
     find_kinds();
     find_colocations();
     find_parameters();
     add_ops();
     add_dependencies();
     take_costs();
+    find_results(results);
     model_.ops = std::move(b_).build();
     model_.format = "TensorFlow GraphDef";
     note_assumptions();
@@ -220,6 +223,18 @@ private:
       }
     }
     return missing;
+  }
+
+  void find_results(std::span<const source> fetched) {
+    auto& all = model_.returned;
+    std::ranges::transform(fetched, std::back_inserter(all), &source::from);
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      if (g_[v].op == "_Retval" && !g_.inputs(v).empty()) {
+        all.push_back(g_.inputs(v)[0].from);
+      }
+    }
+    weft::sort(all);
+    all.erase(std::unique(all.begin(), all.end()), all.end());
   }
 
   void take_costs() {

@@ -111,7 +111,8 @@ private:
         continue;
       }
       require_loops(graph.calls());
-      auto m = graph.read();
+      const bool is_chosen = !fetched.empty() && std::ranges::find(fetched, "*") == fetched.end();
+      auto m = graph.read(is_chosen ? flat.returns : std::span<const source>{});
       m.format = format;
       note_calls(flat, graph.calls(), notes);
       notes.insert(notes.end(), m.notes.begin(), m.notes.end());
