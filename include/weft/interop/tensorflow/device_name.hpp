@@ -46,11 +46,12 @@ inline device_name parse_device(std::string_view field) {
   const auto number = type.find(':') == type.npos ? std::string_view{} : type.substr(type.find(':') + 1);
   d.particular = d.particular || (!number.empty() && number != "0" && number != "*");
   name = name.starts_with("xla_") ? name.substr(4) : name;
-  if (const auto kind = parse_device_kind(name)) {
-    d.kinds = *kind;
-  } else {
-    d.known = name.empty() || name == "*";
+  if (name.empty() || name == "*") {
+    return d;
   }
+  const auto kind = parse_device_kind(name);
+  d.known = kind.has_value();
+  d.kinds = kind ? kind_set{*kind} : kind_set{};
   return d;
 }
 

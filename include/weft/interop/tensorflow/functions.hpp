@@ -76,10 +76,12 @@ inline call call_of(const graph& library, const node& n) {
   return {};
 }
 
-/// Whether a call needs a node of that type, or of that name of a function.
-inline bool calls_function(const graph& library, const node& n) {
-  const auto* const family = find_op(n.op);
+/// True for a node whose type is that of a call, or the name of a function. `family`: what `find_op` says of its type.
+inline bool calls_function(const graph& library, const node& n, const op_facts* family) {
   return family != nullptr ? family->shape == shape_rule::call : library.function(n.op).has_value();
+}
+inline bool calls_function(const graph& library, const node& n) {
+  return calls_function(library, n, find_op(n.op));
 }
 
 /// For each node that calls functions what the names of the ops inside begin with: its own name, or, where other nodes

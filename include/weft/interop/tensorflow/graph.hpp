@@ -105,21 +105,19 @@ inline std::int64_t integer_attribute(const node& v, std::string_view key, std::
 inline bool bool_attribute(const node& v, std::string_view key) {
   return detail::integer_field(attribute(v, key).value_or(""), 5) != 0;
 }
-inline std::string_view text_attribute(const node& v, std::string_view key) {
-  return detail::text_field(attribute(v, key).value_or(""), 2);
-}
 /// The encoded ListValue of an attribute; empty if it is none.
 inline std::string_view list_attribute(const node& v, std::string_view key) {
   return detail::text_field(attribute(v, key).value_or(""), 1);
 }
 /// A type, or entry `i` of a list of types.
 inline std::optional<data_type> type_attribute(const node& v, std::string_view key, std::uint32_t i = 0) {
-  if (const auto f = detail::last_field(attribute(v, key).value_or(""), 6)) {
+  const auto value = attribute(v, key).value_or("");
+  if (const auto f = detail::last_field(value, 6)) {
     return static_cast<data_type>(f->value);
   }
   std::optional<data_type> found;
   std::uint32_t at = 0;
-  for (const auto& f : wire::fields{list_attribute(v, key), 6}) {
+  for (const auto& f : wire::fields{detail::text_field(value, 1), 6}) {
     wire::for_each_integer(f, [&](std::uint64_t type) {
       found = at == i ? static_cast<data_type>(type) : found;
       return at++ < i;
@@ -127,21 +125,22 @@ inline std::optional<data_type> type_attribute(const node& v, std::string_view k
   }
   return found;
 }
-/// A list of integers, at most 32 of them.
-inline std::vector<std::int64_t> integers_attribute(const node& v, std::string_view key) {
-  std::vector<std::int64_t> list;
-  for (const auto& f : wire::fields{list_attribute(v, key), 3}) {
+/// The integers of an encoded ListValue, at most 32 of them.
+inline std::vector<std::int64_t> integers_of(std::string_view list) {
+  std::vector<std::int64_t> integers;
+  for (const auto& f : wire::fields{list, 3}) {
     wire::for_each_integer(f, [&](std::uint64_t i) {
-      list.push_back(static_cast<std::int64_t>(i));
-      return list.size() < 32;
+      integers.push_back(static_cast<std::int64_t>(i));
+      return integers.size() < 32;
     });
   }
-  return list;
+  return integers;
 }
 /// The encoded shapes of a list, or the one shape of an attribute that is no list.
 inline std::vector<std::string_view> shapes_attribute(const node& v, std::string_view key) {
   std::vector<std::string_view> list;
-  for (const auto holder : {attribute(v, key).value_or(""), list_attribute(v, key)}) {
+  const auto value = attribute(v, key).value_or("");
+  for (const auto holder : {value, detail::text_field(value, 1)}) {
     for (const auto& f : wire::fields{holder, 7}) {
       list.push_back(f.bytes);
     }

@@ -188,7 +188,8 @@ private:
           all.emplace_back(s.from, s.port);
         }
       }
-      for (std::uint32_t i = 0; i < usual_outputs(v); ++i) {
+      const auto count = usual_outputs(v);
+      for (std::uint32_t i = 0; i < count; ++i) {
         all.emplace_back(v, i);
       }
     }
@@ -266,7 +267,8 @@ private:
     auto op = call_of(n, inputs_, family != nullptr && (guess_ || computes || !lacks_attributes(family->shape)));
     std::vector<std::shared_ptr<const known_tensor>> elements(outputs.size());
     auto proposals = apply_rules(v, op, elements);
-    const auto call = calls_function(g_, n) ? calls_(n, inputs_, guess_) : std::nullopt;
+    const bool calls = calls_function(g_, n, family);
+    const auto call = calls ? calls_(n, inputs_, guess_) : std::nullopt;
     const auto declared = shapes_attribute(n, "_output_shapes");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const auto port = outputs[i];
@@ -314,7 +316,7 @@ private:
       calls_on_text_[v] = call && call->text;
     }
     const auto is_settled = [&](const source& s) { return s.is_control() || leads_back(v, s) || is_settled_[s.from]; };
-    is_settled_[v] = !calls_function(g_, n) && std::ranges::all_of(outputs_of(v), &tensor_info::known) &&
+    is_settled_[v] = !calls && std::ranges::all_of(outputs_of(v), &tensor_info::known) &&
                      std::ranges::all_of(g_.inputs(v), is_settled);
   }
 
