@@ -5,6 +5,7 @@
 
 #include "weft/core/buffer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <type_traits>
@@ -124,6 +125,13 @@ template <class Elements, class Before = detail::ascending>
   requires requires(Elements& x) { x.data() + x.size(); }
 constexpr void sort(Elements&& x, Before before = {}) {
   weft::sort(x.data(), x.data() + x.size(), std::move(before));
+}
+
+/// Sorts a vector and leaves one of equal elements.
+template <class Vector>
+constexpr void sort_unique(Vector& list) {
+  weft::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
 /// Sorts as `sort` does, and leaves equal elements in the order in which they were. `buffer` has as many elements.

@@ -49,8 +49,7 @@ public:
         held.push_back(x.parameter);
       }
     }
-    std::ranges::sort(held);
-    held.erase(std::unique(held.begin(), held.end()), held.end());
+    sort_unique(held);
     for (const auto number : held) {
       auto& p = parameters_[number];
       if (p.bytes <= copied || !p.is_held) {
@@ -139,8 +138,7 @@ private:
         made.emplace_back(x.op, x.output);
       }
     }
-    std::ranges::sort(made);
-    made.erase(std::unique(made.begin(), made.end()), made.end());
+    sort_unique(made);
     for (const auto& [from, output] : made) {
       builder_.add_edge(from, v, output);
       const auto at = std::ranges::lower_bound(views_, from, {}, &shown_parameter::op); // ids ascend

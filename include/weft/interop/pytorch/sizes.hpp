@@ -134,11 +134,7 @@ public:
     return text;
   }
   std::string symbols() const {
-    std::string text;
-    for (const auto& [symbol, hint] : hints_) {
-      text += (text.empty() ? "" : ", ") + io::on_one_line(symbol);
-    }
-    return text;
+    return io::joined(hints_, [](const auto& known) { return io::on_one_line(known.first); });
   }
 
 private:

@@ -2,6 +2,7 @@
 /// Reads StableHLO programs, as JAX prints them, as workloads.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/interop/stablehlo/costs.hpp"
 #include "weft/interop/stablehlo/parameters.hpp"
 #include "weft/interop/stablehlo/parser.hpp"
@@ -84,7 +85,7 @@ public:
         }
       }
     }
-    std::ranges::sort(m.returned);
+    sort_unique(m.returned);
     m.ops = std::move(ops_).build();
     for (const auto& tally : {costs_.assumed(), assumed_}) {
       std::ranges::move(tally.notes(), std::back_inserter(notes_));
@@ -428,10 +429,6 @@ private:
       --depth_;
     }
     return ids;
-  }
-  static void sort_unique(std::vector<value_id>& ids) {
-    std::ranges::sort(ids);
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
   void count_reads(std::size_t more) {
     num_reads_ += more;

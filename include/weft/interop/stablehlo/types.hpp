@@ -27,13 +27,6 @@ struct value_type {
   std::uint32_t bits = 0; ///< of an element; 0 for what is no number, such as a token
   bool is_float = false;  ///< elements are floating-point numbers
 
-  double elements() const {
-    double count = 1;
-    for (const auto d : dims) {
-      count *= static_cast<double>(d);
-    }
-    return count;
-  }
   /// Whether the size is far beyond what any machine has.
   bool is_absurd() const { return bytes() >= max_bytes; }
   /// Elements of less than a byte are packed. `max_bytes` for that or more.

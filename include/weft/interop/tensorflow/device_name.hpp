@@ -74,12 +74,8 @@ inline void require_names(std::span<const device_id> placement, std::size_t num_
 template <class Port, class Number>
 void add_edges(workload_builder& b, op_id v, std::vector<std::pair<op_id, Port>> read, std::vector<op_id> awaited,
                const Number& number) {
-  const auto once = [](auto& list) {
-    weft::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  };
-  once(read);
-  once(awaited);
+  sort_unique(read);
+  sort_unique(awaited);
   for (const auto& [from, port] : read) {
     b.add_edge(from, v, number(from, port));
   }

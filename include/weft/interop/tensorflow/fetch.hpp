@@ -3,8 +3,6 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
-#include "weft/graph/adjacency.hpp"
-#include "weft/graph/topological_order.hpp"
 #include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/ops.hpp"
 
@@ -38,23 +36,6 @@ public:
     return names.empty() ? ends_of_steps() : found;
   }
 
-  /// How many nodes these need, themselves included.
-  std::size_t num_needed(std::span<const source> roots) const {
-    std::vector<source> open{roots.begin(), roots.end()};
-    std::vector<bool> needed(g_.num_nodes(), false);
-    std::size_t count = 0;
-    while (!open.empty()) {
-      const op_id v = open.back().from;
-      open.pop_back();
-      if (!needed[v]) {
-        needed[v] = true;
-        ++count;
-        open.insert(open.end(), g_.inputs(v).begin(), g_.inputs(v).end());
-      }
-    }
-    return count;
-  }
-
 private:
   source source_of(std::string_view fetch) const {
     auto name = fetch.substr(fetch.starts_with('^') ? 1 : 0);
@@ -86,11 +67,11 @@ private:
     const bool similar = !found.empty();
     if (!similar) { // those with the longest way to them first: there training steps end
       std::vector<std::uint32_t> depth(g_.num_nodes(), 0);
-      in_order([&](op_id v) {
+      for (const op_id v : in_order(g_)) {
         for (const auto& s : g_.inputs(v)) {
           depth[v] = std::max(depth[v], depth[s.from] + 1);
         }
-      });
+      }
       found = ends();
       weft::stable_sort(found, [&](const source& a, const source& b) { return depth[a.from] > depth[b.from]; });
     }
@@ -122,7 +103,9 @@ private:
 
   std::vector<source> ends_of_steps() {
     role_.assign(g_.num_nodes(), role::step); // so of what closes a loop
-    in_order([this](op_id v) { role_[v] = role_of(v); });
+    for (const op_id v : in_order(g_)) {
+      role_[v] = role_of(v);
+    }
     auto roots = ends();
     std::erase_if(roots, [&](const source& s) { return role_[s.from] == role::upkeep; });
     return roots.empty() ? all() : roots; // all, if a graph is for initialising or saving alone
@@ -133,22 +116,6 @@ private:
     fixed,  ///< is made from constants, random numbers and checkpoints alone
     upkeep, ///< initialises, saves, restores or summarises, or waits for nothing else
   };
-
-  /// Visits each node after what it reads, but for the edges that close loops; none on another cycle or behind one.
-  template <class Visit>
-  void in_order(const Visit& visit) const {
-    std::vector<std::vector<op_id>> readers(g_.num_nodes());
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      for (const auto& s : g_.inputs(v)) {
-        if (!closes_loop(g_, v, s)) {
-          readers[s.from].push_back(v);
-        }
-      }
-    }
-    for (const op_id v : weft::graph::acyclic_part(readers)) {
-      visit(v);
-    }
-  }
 
   role role_of(op_id v) const {
     const auto inputs = g_.inputs(v);

@@ -191,7 +191,7 @@ private:
       const bool calls = calls_function(g_, g_[v]);
       if (first != inputs.end() && !calls && !shapes_.leads_back(v, *first) &&
           runs_with_its_variable(g_[v].op, g_[first->from].op)) {
-        const auto type = shapes_.output(first->from, shapes_.position(first->from, first->port)).type;
+        const auto type = shapes_.output(*first).type;
         if (is_reference(type) || type == dt::resource) {
           unite(first->from, v);
         }
@@ -210,16 +210,13 @@ private:
   /// `absent` has the first of them by that name.
   std::size_t add_colocations(op_id v, std::unordered_map<std::string_view, op_id>& absent) {
     std::size_t missing = 0;
-    for (const auto& f : wire::fields{list_attribute(g_[v], "_class"), 2}) {
-      if (f.bytes.starts_with("loc:@")) {
-        const auto name = f.bytes.substr(5);
-        if (const auto other = g_.find(name)) {
-          unite(*other, v);
-        } else if (!functions_.locate(name)) {
-          ++missing;
-        } else if (const auto [first, is_new] = absent.try_emplace(name, v); !is_new) {
-          unite(first->second, v);
-        }
+    for (const auto name : colocated_with(g_[v])) {
+      if (const auto other = g_.find(name)) {
+        unite(*other, v);
+      } else if (!functions_.locate(name)) {
+        ++missing;
+      } else if (const auto [first, is_new] = absent.try_emplace(name, v); !is_new) {
+        unite(first->second, v);
       }
     }
     return missing;
@@ -233,8 +230,7 @@ private:
         all.push_back(g_.inputs(v)[0].from);
       }
     }
-    weft::sort(all);
-    all.erase(std::unique(all.begin(), all.end()), all.end());
+    sort_unique(all);
   }
 
   void take_costs() {

@@ -152,26 +152,6 @@ private:
     return assembled(kept, returns);
   }
 
-  /// The nodes that some outputs need, within one body.
-  static std::vector<bool> needed(const graph& g, std::span<const source> wanted) {
-    std::vector<bool> result(g.num_nodes(), false);
-    std::vector<op_id> open;
-    for (const auto& s : wanted) {
-      open.push_back(s.from);
-    }
-    while (!open.empty()) {
-      const op_id v = open.back();
-      open.pop_back();
-      if (!result[v]) {
-        result[v] = true;
-        for (const auto& s : g.inputs(v)) {
-          open.push_back(s.from);
-        }
-      }
-    }
-    return result;
-  }
-
   void take(std::size_t& left, std::size_t amount) const {
     if (amount > left) {
       throw error("functions call each other so often that too many ops come out; keep the calls as they are");
@@ -391,11 +371,6 @@ private:
       f.completion = std::move(completion);
     }
     return f.completion;
-  }
-
-  static void sort_unique(std::vector<op_id>& list) {
-    weft::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
   }
 
   const std::vector<op_id>& entry_of(frame& f) {
