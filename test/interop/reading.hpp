@@ -41,6 +41,16 @@ std::string refusal_of(const Read& read) {
   }
 }
 
+/// The work of a network's ops as they are defined.
+template <class Network>
+double forward_of(const Network& net) {
+  double sum = 0;
+  for (std::uint32_t i = 0; i < net.num_ops(); ++i) {
+    sum += net[i].op.work;
+  }
+  return sum;
+}
+
 /// The names of all ops, in order.
 inline std::vector<std::string> names_of(const weft::workload& w) {
   std::vector<std::string> names;

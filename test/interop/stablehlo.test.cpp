@@ -20,6 +20,7 @@ namespace stablehlo_test {
 
 using namespace weft;
 using test::total_work;
+using weft_test::forward_of;
 using weft_test::noted;
 using weft_test::op_called;
 
@@ -29,12 +30,7 @@ model read(std::string_view text, const stablehlo::reader& options = {}) {
 }
 
 std::string refusal(std::string_view text, const stablehlo::reader& options = {}) {
-  try {
-    static_cast<void>(options.read(text, "f.mlir"));
-  } catch (const parse_error& e) {
-    return e.what();
-  }
-  return "";
+  return weft_test::refusal_of([&] { return options.read(text, "f.mlir"); });
 }
 
 /// FLOP of one operation of `(operands) -> result`, in a function that does nothing else.
@@ -71,16 +67,11 @@ constexpr std::string_view mlp =
 TEST_CASE("StableHLO: two dense layers cost what they cost in nn") {
   nn::network net{{.bookkeeping = false}};
   const auto x = net.input_pipeline({{{32, 784}}});
-  const auto out = nn::dense("b", relu(nn::dense("a", x[0], 128)), 10);
-  static_cast<void>(out);
-  double forward = 0;
-  for (std::uint32_t i = 0; i < net.num_ops(); ++i) {
-    forward += net[i].op.work;
-  }
+  static_cast<void>(nn::dense("b", relu(nn::dense("a", x[0], 128)), 10));
 
   const auto m = read(mlp, {.leading_parameters = 4});
   CHECK(m.format == "StableHLO");
-  CHECK(total_work(m.ops) == doctest::Approx(forward).epsilon(0.001));
+  CHECK(total_work(m.ops) == doctest::Approx(forward_of(net)).epsilon(0.001));
   CHECK(total_work(m.ops) == 2.0 * 32 * 784 * 128 + 2 * 32 * 128 + 2.0 * 32 * 128 * 10 + 32 * 10);
 
   CHECK(m.ops.num_ops() == 9); // of four broadcasts of parameters each is a view; that of the constant is none
@@ -137,12 +128,8 @@ TEST_CASE("StableHLO: a convolution block, and its generic form, cost what they 
   const auto x = net.input_pipeline({{{8, 28, 28, 16}}});
   const auto y = nn::global_avg_pool(nn::max_pool(relu(nn::conv_layer("c", x[0], {.filters = 32})), 2, {.stride = 2}));
   static_cast<void>(y);
-  double forward = 0;
-  for (std::uint32_t i = 0; i < net.num_ops(); ++i) {
-    forward += net[i].op.work;
-  }
   const auto m = read(text, {.leading_parameters = 2});
-  CHECK(total_work(m.ops) == doctest::Approx(forward).epsilon(0.001));
+  CHECK(total_work(m.ops) == doctest::Approx(forward_of(net)).epsilon(0.001));
   CHECK(m.ops.work(op_called(m.ops, "0")) == 2.0 * 8 * 28 * 28 * 32 * 9 * 16);
   CHECK(m.ops.work(op_called(m.ops, "5")) == 8 * 14 * 14 * 32 * 4);
   CHECK(m.ops.work(op_called(m.ops, "6")) == 8 * 14 * 14 * 32);
@@ -600,17 +587,10 @@ TEST_CASE("StableHLO: a constant of a function is there once, however often the 
   const std::string f = "func.func private @f(%x: tensor<2048xf32>) -> tensor<2048xf32> {\n"
                         "  %c = stablehlo.constant dense<\"0x0000803F\"> : tensor<2048xf32>\n"
                         "  %y = stablehlo.add %x, %c : tensor<2048xf32>\n  return %y : tensor<2048xf32>\n}\n";
-  const auto resident = [](const workload& w) {
-    byte_count sum = 0;
-    for (const op_id v : ids(w.num_ops())) {
-      sum += w.resident_bytes(v);
-    }
-    return sum;
-  };
   const auto w = read("func.func public @main(%0: tensor<2048xf32>) -> tensor<2048xf32> {\n" + calls +
                       "  return %12 : tensor<2048xf32>\n}\n" + f).ops;
   CHECK(w.num_ops() == 12);
-  CHECK(resident(w) == 8192);
+  CHECK(test::total_resident_bytes(w) == 8192);
   CHECK(w.group(0) == w.group(11));
 
   // The same where regions call the function, also through several others, or beside calls from outside.
@@ -633,7 +613,7 @@ TEST_CASE("StableHLO: a constant of a function is there once, however often the 
       read("func.func @main(%0: tensor<2048xf32>, %p: tensor<i1>) -> tensor<2048xf32> {\n" + body +
            "  return %r : tensor<2048xf32>\n}\n" + f + g).ops;
     CHECK(in_regions.num_ops() <= 2);
-    CHECK(resident(in_regions) == 8192);
+    CHECK(test::total_resident_bytes(in_regions) == 8192);
     CHECK(in_regions.group(0) == in_regions.group(static_cast<op_id>(in_regions.num_ops() - 1)));
   }
 }
