@@ -73,14 +73,4 @@ inline std::string cpu_only(const weft::workload& w) {
   return all;
 }
 
-/// A node of a GraphDef as text, with inputs and attributes.
-inline std::string node_text(const std::string& name, const std::string& op,
-                             const std::vector<std::string>& inputs = {}, const std::string& attributes = "") {
-  std::string text = "node { name: '" + name + "' op: '" + op + "' ";
-  for (const auto& i : inputs) {
-    text += "input: '" + i + "' ";
-  }
-  return text + attributes + "}\n";
-}
-
 } // namespace weft_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a step of a graph runs, and what other runs do.
 #include "interop/reading.hpp"
+#include "interop/tensorflow_graphs.hpp"
 #include "weft/interop/tensorflow.hpp"
 #include "weft/workload/in_place.hpp"
 
@@ -15,10 +16,7 @@ namespace interop_tensorflow_fetch_test {
 
 using namespace weft;
 using names_of_ops = std::set<std::string>;
-constexpr auto node = [](const std::string& name, const std::string& op, const std::vector<std::string>& inputs = {}) {
-  return weft_test::node_text(name, op, inputs);
-};
-
+using weft_test::node;
 
 model read(const std::string& text, std::vector<std::string> fetch = {}) {
   return tensorflow::reader{.fetch = std::move(fetch)}.read(text, "g.pbtxt");
