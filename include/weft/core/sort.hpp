@@ -5,7 +5,6 @@
 
 #include "weft/core/buffer.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <type_traits>
@@ -130,8 +129,17 @@ constexpr void sort(Elements&& x, Before before = {}) {
 /// Sorts a vector and leaves one of equal elements.
 template <class Vector>
 constexpr void sort_unique(Vector& list) {
+  if (list.empty()) {
+    return;
+  }
   weft::sort(list);
-  list.erase(std::unique(list.begin(), list.end()), list.end());
+  auto kept = list.begin();
+  for (auto next = kept + 1; next != list.end(); ++next) {
+    if (!(*kept == *next) && ++kept != next) {
+      *kept = std::move(*next);
+    }
+  }
+  list.erase(kept + 1, list.end());
 }
 
 /// Sorts as `sort` does, and leaves equal elements in the order in which they were. `buffer` has as many elements.
