@@ -200,32 +200,6 @@ TEST_CASE("loops count once, conditionals with both branches") {
   CHECK(noted(m, "1 conditionals"));
 }
 
-const std::string functions = R"(
-  library { function { signature { name: "twice" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
-      node_def { name: "s" op: "Square" input: "a" } node_def { name: "t" op: "Square" input: "s:y:0" }
-      ret { key: "r" value: "t:y:0" } }
-    function { signature { name: "self" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
-      node_def { name: "s" op: "PartitionedCall" input: "a" attr { key: "f" value { func { name: "self" } } } } ret { key: "r" value: "s:output:0" } }
-    function { signature { name: "broken" } node_def { name: "s" op: "Neg" input: "gone" } } } versions { producer: 27 })";
-
-TEST_CASE("calls cost what the function's body costs") {
-  const auto call = [](const std::string& op, const std::string& function) {
-    return fed + node("c", op, {"x"}, function) + functions;
-  };
-  const auto m = read(call("StatefulPartitionedCall", calls("f", "twice")), {.batch = 2});
-  REQUIRE(m.ops.num_ops() == 3);
-  CHECK(m.ops.work(1) + m.ops.work(2) == 2 * 2 * 784);
-  CHECK(outputs(m, 2) == std::vector<byte_count>{2 * 784 * 4});
-  const auto kept = read(call("twice", ""), {.batch = 2, .keep_functions = true});
-  CHECK(kept.ops.work(1) == 2 * 2 * 784);
-  CHECK(outputs(kept, 1) == std::vector<byte_count>{2 * 784 * 4});
-  CHECK(read(call("While", calls("cond", "twice") + calls("body", "twice"))).ops.work(1) == 4 * 784);
-  CHECK(noted(read(call("While", calls("cond", "twice") + calls("body", "twice"))), "1 loops"));
-  CHECK(read(call("PartitionedCall", calls("f", "self"))).ops.work(1) == 0);
-  CHECK(noted(read(call("PartitionedCall", calls("f", "broken"))), "'broken' cannot be looked into"));
-  CHECK(read(call("PartitionedCall", calls("f", "gone"))).ops.work(1) > 0);
-}
-
 TEST_CASE("a batch that nothing depends on is told") {
   const auto fixed = placeholder("x", {4}) + producer;
   CHECK(noted(read(fixed, {.batch = 8}), "the batch has no effect"));

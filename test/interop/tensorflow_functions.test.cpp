@@ -340,6 +340,12 @@ TEST_CASE("functions that call themselves, are broken, or multiply without end d
   const auto m = read(placeholder("x", {8}) + node("c", "PartitionedCall", {"x"}, calls("f", "self")) + library(self));
   CHECK(m.ops.work(op_called(m.ops, "c/s")) == 0);
   CHECK(noted(m, "function 'self' calls itself"));
+  const auto call = [&](const std::string& name) {
+    return placeholder("x", {8}) + node("c", "PartitionedCall", {"x"}, calls("f", name)) +
+           library(function("broken", {}, {}, inner("s", "Neg", {"gone"})));
+  };
+  CHECK(noted(read(call("broken")), "'broken' cannot be looked into"));
+  CHECK(read(call("gone")).ops.work(1) > 0);
   std::string twice = function("f0", {"a"}, {{"r", "s:y:0"}}, inner("s", "Neg", {"a"}, of_float));
   for (int i = 1; i < 40; ++i) {
     const auto before = "f" + std::to_string(i - 1);
