@@ -23,14 +23,14 @@ using weft_test::placeholder, weft_test::type_attr, weft_test::word;
 
 struct input {
   dims list = {}; ///< its extents, or its elements
-  enum : std::uint8_t { placeholder, values, value } is = placeholder;
+  enum : std::uint8_t { fed, listed, single } is = fed;
 
   input() = default;
-  input(std::initializer_list<std::int64_t> extents) : list{extents} {}
+  input(std::initializer_list<std::int64_t> shape) : list{shape} {}
   input(dims l, decltype(is) what) : list{std::move(l)}, is{what} {}
 };
-input values(const dims& list) { return {list, input::values}; }
-input value(std::int64_t i) { return {dims{i}, input::value}; }
+input values(const dims& list) { return {list, input::listed}; }
+input value(std::int64_t i) { return {dims{i}, input::single}; }
 
 constexpr std::int64_t any = -1; // elements
 
@@ -54,9 +54,9 @@ void check(const std::vector<op_case>& cases) {
       for (const auto element : i.list) {
         elements += "int_val: " + std::to_string(element) + " ";
       }
-      text += i.is == input::placeholder
+      text += i.is == input::fed
                 ? placeholder(name, i.list)
-                : constant(name, "DT_INT32", i.is == input::value ? dims{} : dims{std::ssize(i.list)}, elements);
+                : constant(name, "DT_INT32", i.is == input::single ? dims{} : dims{std::ssize(i.list)}, elements);
     }
     const auto w = tensorflow::reader{.batch = 2, .extent = 3}
                      .read(text + node("op", c.op, names, c.attributes) + "versions { producer: 27 }", "op").ops;

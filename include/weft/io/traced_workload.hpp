@@ -2,6 +2,7 @@
 /// Makes the workload of a program that names every tensor it makes, and keeps parameters with the ops that read them.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>

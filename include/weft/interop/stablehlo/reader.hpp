@@ -239,10 +239,7 @@ private:
     }
   }
 
-  void pass(value_id from, value_id to) {
-    made_[to] = made_[from];
-    known_[to] = 1;
-  }
+  void pass(value_id from, value_id to) { set(to, made_[from]); }
   void pass_results(const operation& o, region_id body) {
     const auto* end = p_.terminator(body);
     if (end == nullptr || end->num_operands != o.num_results) {
@@ -266,8 +263,7 @@ private:
       values.push_back(made_[id]);
     }
     for (std::uint32_t i = 0; i < r.num_arguments; ++i) {
-      made_[r.first_argument + i] = values[i];
-      known_[r.first_argument + i] = 1;
+      set(r.first_argument + i, values[i]);
     }
     emit(body, path);
     pass_results(o, body);

@@ -24,7 +24,8 @@ class fetched {
 public:
   explicit fetched(const graph& g) : g_{g} {}
 
-  /// What is fetched by these names, as `name`, `name:0` or `^name`; a source without a port is a node as a whole. For the name `*`, all nodes. Throws `error` for an unknown name. Complexity: O(nodes + inputs).
+  /// What is fetched by these names, as `name`, `name:0` or `^name`; a source without a port is a node as a whole. For
+  /// the name `*`, all nodes. Throws `error` for an unknown name. Complexity: O(nodes + inputs).
   std::vector<source> roots(std::span<const std::string> names) {
     std::vector<source> found;
     for (const auto& name : names) {

@@ -2,6 +2,7 @@
 /// Makes a workload of a graph without calls.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/interop/tensorflow/calls.hpp"
 #include "weft/interop/tensorflow/costs.hpp"
