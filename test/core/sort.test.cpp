@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +100,19 @@ constexpr bool sorts_at_compile_time() {
   return true;
 }
 static_assert(sorts_at_compile_time());
+
+TEST_CASE("sort_unique: what a set of the elements has") {
+  weft::rng random{2};
+  for (std::size_t size = 0; size < 60; ++size) {
+    std::vector<std::string> list;
+    for (std::size_t i = 0; i < size; ++i) {
+      list.push_back(std::string(40, 'x') + std::to_string(random.below(20)));
+    }
+    const std::set<std::string> expected(list.begin(), list.end());
+    weft::sort_unique(list);
+    CHECK(list == std::vector<std::string>(expected.begin(), expected.end()));
+  }
+}
 
 TEST_CASE("reversed: the last element first") {
   const std::vector<int> a{1, 2, 3};

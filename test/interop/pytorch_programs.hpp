@@ -96,6 +96,15 @@ public:
     shape(result, dims, type);
     return node(target, arguments, json::array({tensor(result)}));
   }
+  /// The same of PyTorch's own operators: `relu`, or with an overload `add.Tensor`.
+  exported_program& aten(const std::string& type, const std::vector<std::pair<std::string, json>>& arguments,
+                         const json& outputs) {
+    return node("torch.ops.aten." + type + (type.find('.') == type.npos ? ".default" : ""), arguments, outputs);
+  }
+  exported_program& aten(const std::string& type, const std::vector<std::pair<std::string, json>>& arguments,
+                         const std::string& result, const std::vector<std::string>& dims) {
+    return shape(result, dims).aten(type, arguments, json::array({tensor(result)}));
+  }
   exported_program& output_spec(json spec) {
     output_specs_.push_back(std::move(spec));
     return *this;

@@ -41,6 +41,16 @@ std::string refusal_of(const Read& read) {
   }
 }
 
+/// The work of a network's ops as they are defined.
+template <class Network>
+double forward_of(const Network& net) {
+  double sum = 0;
+  for (std::uint32_t i = 0; i < net.num_ops(); ++i) {
+    sum += net[i].op.work;
+  }
+  return sum;
+}
+
 /// The names of all ops, in order.
 inline std::vector<std::string> names_of(const weft::workload& w) {
   std::vector<std::string> names;
@@ -61,16 +71,6 @@ inline std::string cpu_only(const weft::workload& w) {
     all += kinds == weft::device_kind::cpu ? 'c' : kinds.is_all() ? '-' : '?';
   }
   return all;
-}
-
-/// A node of a GraphDef as text, with inputs and attributes.
-inline std::string node_text(const std::string& name, const std::string& op,
-                             const std::vector<std::string>& inputs = {}, const std::string& attributes = "") {
-  std::string text = "node { name: '" + name + "' op: '" + op + "' ";
-  for (const auto& i : inputs) {
-    text += "input: '" + i + "' ";
-  }
-  return text + attributes + "}\n";
 }
 
 } // namespace weft_test

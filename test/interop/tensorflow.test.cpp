@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Graphs in text and binary as workloads: inputs, devices, colocations, variables, constants, loops, functions, errors.
 #include "interop/reading.hpp"
+#include "interop/tensorflow_graphs.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +13,7 @@
 namespace interop_tensorflow_test {
 
 using namespace weft;
-using weft_test::noted;
+using namespace weft_test;
 
 model read(const std::string& text, const tensorflow::reader& r = {}) {
   const auto m = r.read(text, "net.pbtxt");
@@ -24,12 +25,7 @@ model read(const std::string& text, const tensorflow::reader& r = {}) {
 }
 
 std::string refusal(const std::string& text) {
-  try {
-    (void)tensorflow::reader{}.read(text, "net.pbtxt");
-  } catch (const parse_error& e) {
-    return e.what();
-  }
-  return "nothing";
+  return refusal_of([&] { return tensorflow::reader{}.read(text, "net.pbtxt"); });
 }
 
 std::vector<byte_count> outputs(const model& m, op_id v) {
@@ -40,38 +36,28 @@ std::vector<byte_count> outputs(const model& m, op_id v) {
   return bytes;
 }
 
-const std::string placeholder = R"(node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
-  attr { key: "shape" value { shape { dim { size: -1 } dim { size: 784 } } } } }
-)";
+const std::string fed = placeholder("x", {-1, 784});
+const std::string producer = "versions { producer: 27 }";
+std::string near(const std::string& name) { return attr("_class", "list { s: 'loc:@" + name + "' }"); }
 
-std::string variable(const std::string& name, const std::string& shape) {
-  return "node { name: '" + name +
-         "' op: 'VariableV2' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' " + "value { shape { " +
-         shape + " } } } }\nnode { name: '" + name + "/read' op: 'Identity' input: '" + name +
-         "' attr { key: 'T' value { type: DT_FLOAT } } attr { key: '_class' value { list { s: 'loc:@" + name +
-         "' } } } }\n";
+std::string variable(const std::string& name, const tensor_dims& dims) {
+  return node(name, "VariableV2", {}, type_attr("dtype", "DT_FLOAT") + attr("shape", shape(dims))) +
+         node(name + "/read", "Identity", {name}, type_attr("T", "DT_FLOAT") + near(name));
 }
 
 TEST_CASE("the width of floating-point numbers is told") {
-  const auto width = [](const std::string& type) {
-    return number_bits(read("node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: " + type +
-                            " } } attr { key: 'shape' value { shape { dim { size: 8 } } } } }"));
-  };
+  const auto width = [](const std::string& type) { return number_bits(read(placeholder("x", {8}, type))); };
   CHECK(width("DT_HALF") == 16);
   CHECK(width("DT_FLOAT") == 32);
   CHECK(width("DT_DOUBLE") == 64);
 }
 
 TEST_CASE("nodes become ops in their order, with shapes, work and edges") {
-  const auto m = read(placeholder + variable("w", "dim { size: 784 } dim { size: 10 }") + R"(
-    node { name: "y" op: "MatMul" input: "x" input: "w/read" attr { key: "T" value { type: DT_FLOAT } } }
-    node { name: "s" op: "Split" input: "axis" input: "y" attr { key: "num_split" value { i: 2 } } }
-    node { name: "axis" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
-           attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 1 } } } }
-    node { name: "sum" op: "Add" input: "s:1" input: "s" input: "^y" }
-    node { name: "square" op: "Mul" input: "sum" input: "sum:0" input: "^sum" input: "^x" input: "^x" }
-    versions { producer: 27 })",
-                      {.batch = 64});
+  const auto m = read(fed + variable("w", {784, 10}) +
+                        node("y", "MatMul", {"x", "w/read"}, type_attr("T", "DT_FLOAT")) +
+                        node("s", "Split", {"axis", "y"}, number("num_split", 2)) +
+                        constant("axis", "DT_INT32", {}, "int_val: 1") + node("sum", "Add", {"s:1", "s", "^y"}) +
+                        node("square", "Mul", {"sum", "sum:0", "^sum", "^x", "^x"}) + producer, {.batch = 64});
   const auto& w = m.ops;
   CHECK(m.format == "TensorFlow GraphDef");
   REQUIRE(w.num_ops() == 8);
@@ -115,14 +101,9 @@ TEST_CASE("devices and ops without kernels for other kinds constrain where an op
 }
 
 TEST_CASE("colocation is transitive; a missing partner is noted; references keep their readers") {
-  const auto at = [](const char* name) {
-    return std::string{"attr { key: '_class' value { list { s: 'loc:@"} + name + "' } } }";
-  };
-  const auto m = read("node { name: 'a' op: 'NoOp' " + at("b") + " } node { name: 'b' op: 'NoOp' " + at("c") +
-                      " } node { name: 'c' op: 'NoOp' } node { name: 'd' op: 'NoOp' " + at("gone") + " }" +
-                      "node { name: 'v' op: 'VarHandleOp' attr { key: 'shape' value { shape { dim { size: 3 } } } } }" +
-                      "node { name: 'r' op: 'ReadVariableOp' input: 'v' }" +
-                      "node { name: 'u' op: 'ResourceApplyGradientDescent' input: 'v' input: 'r' input: 'r' }");
+  const auto m = read(node("a", "NoOp", {}, near("b")) + node("b", "NoOp", {}, near("c")) + node("c", "NoOp") +
+                      node("d", "NoOp", {}, near("gone")) + node("v", "VarHandleOp", {}, attr("shape", shape({3}))) +
+                      node("r", "ReadVariableOp", {"v"}) + node("u", "ResourceApplyGradientDescent", {"v", "r", "r"}));
   CHECK(m.ops.group(0) == m.ops.group(2));
   CHECK(m.ops.group(3) == none);
   CHECK(noted(m, "1 colocations name a node that is not in the file"));
@@ -136,23 +117,20 @@ TEST_CASE("colocation is transitive; a missing partner is noted; references keep
 }
 
 /// A constant of that many floats, all stored or one for all.
-std::string constant(const std::string& name, std::size_t count, bool stored, const std::string& device = "") {
+std::string floats(std::int64_t count, bool stored, const std::string& device = "") {
   std::string content;
-  for (std::size_t i = 0; i < 4 * count; ++i) {
+  for (std::int64_t i = 0; i < 4 * count; ++i) {
     content += "\\001";
   }
-  return "node { name: '" + name + "' op: 'Const' device: '" + device +
-         "' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { tensor { dtype: DT_FLOAT "
-         "tensor_shape { dim { size: " +
-         std::to_string(count) + " } } " +
-         (stored ? "tensor_content: '" + content + "'" : std::string{"float_val: 0"}) + " } } } }\n";
+  auto text = constant("c", "DT_FLOAT", {count}, stored ? "tensor_content: '" + content + "'" : "float_val: 0");
+  return text.insert(text.find("attr"), "device: '" + device + "' ");
 }
 
 TEST_CASE("large constants are parameters and stay with those that read them") {
-  const std::string reader = "node { name: 'r' op: 'Neg' input: 'i' } ";
-  const std::string identity = "node { name: 'i' op: 'Identity' input: 'c' } ";
+  const auto reader = node("r", "Neg", {"i"});
+  const auto identity = node("i", "Identity", {"c"});
   SUBCASE("one reader, through an Identity") {
-    const auto m = read(constant("c", 2000, true) + identity + reader);
+    const auto m = read(floats(2000, true) + identity + reader);
     CHECK(outputs(m, 0) == std::vector<byte_count>{0});
     CHECK(outputs(m, 1) == std::vector<byte_count>{0});
     CHECK(outputs(m, 2) == std::vector<byte_count>{8000});
@@ -164,7 +142,7 @@ TEST_CASE("large constants are parameters and stay with those that read them") {
     CHECK(noted(m, "1 constants are parameters"));
   }
   SUBCASE("several readers stay together, whatever the order of nodes") {
-    const auto m = read(reader + "node { name: 's' op: 'Neg' input: 'c' } " + identity + constant("c", 2000, true));
+    const auto m = read(reader + node("s", "Neg", {"c"}) + identity + floats(2000, true));
     CHECK(m.ops.resident_bytes(0) == 8000);
     CHECK(m.ops.resident_bytes(1) == 0);
     CHECK(m.ops.group(0) == m.ops.group(1));
@@ -172,8 +150,8 @@ TEST_CASE("large constants are parameters and stay with those that read them") {
     CHECK(m.ops.group(3) == m.ops.group(0));
   }
   SUBCASE("readers that the graph keeps on different kinds of devices have a copy each") {
-    const auto m = read(constant("c", 2000, true) + "node { name: 'r' op: 'Neg' input: 'c' device: '/gpu:0' } " +
-                        "node { name: 's' op: 'Neg' input: 'c' device: '/cpu:0' } ");
+    const auto m = read(floats(2000, true) + node("r", "Neg", {"c"}, "device: '/gpu:0' ") +
+                        node("s", "Neg", {"c"}, "device: '/cpu:0' "));
     CHECK(m.ops.resident_bytes(1) == 8000);
     CHECK(m.ops.resident_bytes(2) == 8000);
     CHECK(m.ops.group(0) == m.ops.group(1));
@@ -181,23 +159,20 @@ TEST_CASE("large constants are parameters and stay with those that read them") {
     CHECK(noted(m, "keep a copy"));
   }
   SUBCASE("a constant that the graph keeps on a CPU does not bring its readers there") {
-    const auto m = read("node { name: 'r' op: 'Neg' input: 'i' } node { name: 'i' op: 'Identity' input: 'c' } " +
-                        constant("c", 2000, true, "/cpu:0"));
+    const auto m = read(reader + identity + floats(2000, true, "/cpu:0"));
     CHECK(m.ops.kinds(0).is_all());
     CHECK(m.ops.group(0) != m.ops.group(2));
   }
   SUBCASE("small ones and repeated values are data") {
-    CHECK(outputs(read(constant("c", 1024, true) + identity), 0) == std::vector<byte_count>{4096});
-    CHECK(outputs(read(constant("c", 100000, false) + identity), 0) == std::vector<byte_count>{400000});
+    CHECK(outputs(read(floats(1024, true) + identity), 0) == std::vector<byte_count>{4096});
+    CHECK(outputs(read(floats(100000, false) + identity), 0) == std::vector<byte_count>{400000});
   }
-  SUBCASE("nobody reads it") { CHECK(read(constant("c", 2000, true)).ops.resident_bytes(0) == 8000); }
+  SUBCASE("nobody reads it") { CHECK(read(floats(2000, true)).ops.resident_bytes(0) == 8000); }
 }
 
 TEST_CASE("inputs without a shape get that of what reads them, or what the caller says") {
-  const std::string old = "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { } } } }"
-                          "node { name: 'to' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32 "
-                          "tensor_shape { dim { size: 4 } } int_val: [-1, 28, 28, 1] } } } }"
-                          "node { name: 'image' op: 'Reshape' input: 'x' input: 'to' } ";
+  const auto old = node("x", "Placeholder", {}, attr("shape", "shape { }")) +
+                   constant("to", "DT_INT32", {4}, "int_val: [-1, 28, 28, 1]") + node("image", "Reshape", {"x", "to"});
   const auto m = read(old, {.batch = 32});
   CHECK(outputs(m, 0) == std::vector<byte_count>{32 * 784 * 4});
   CHECK(outputs(m, 2) == std::vector<byte_count>{32 * 784 * 4});
@@ -211,75 +186,38 @@ TEST_CASE("inputs without a shape get that of what reads them, or what the calle
                           "', which is no input of the graph; inputs are 'x'").c_str(), parse_error);
   }
   CHECK(outputs(given, 2) == std::vector<byte_count>{7 * 784 * 4});
-  const auto guessed =
-    read("node { name: 'x' op: 'Placeholder' } node { name: 'y' op: 'Neg' input: 'x' }", {.batch = 5});
+  const auto guessed = read(node("x", "Placeholder") + node("y", "Neg", {"x"}), {.batch = 5});
   CHECK(outputs(guessed, 1) == std::vector<byte_count>{20});
   CHECK(noted(guessed, "nothing tells it"));
 }
 
 TEST_CASE("loops count once, conditionals with both branches") {
-  const auto m =
-    read("node { name: 'c' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_FLOAT } } } }"
-         "node { name: 'e' op: 'Enter' input: 'c' } node { name: 'm' op: 'Merge' input: 'e' input: 'n' }"
-         "node { name: 's' op: 'Switch' input: 'm' input: 'p' } node { name: 'p' op: 'LoopCond' input: 'm' }"
-         "node { name: 'n' op: 'NextIteration' input: 's:1' } node { name: 'x' op: 'Exit' input: 's' }");
+  const auto m = read(constant("c", "DT_FLOAT", {}, "") + node("e", "Enter", {"c"}) + node("m", "Merge", {"e", "n"}) +
+                      node("s", "Switch", {"m", "p"}) + node("p", "LoopCond", {"m"}) +
+                      node("n", "NextIteration", {"s:1"}) + node("x", "Exit", {"s"}));
   CHECK(m.ops.num_edges() == 7);
   CHECK(noted(m, "1 loops: what is inside counts once"));
   CHECK(noted(m, "1 conditionals"));
 }
 
-const std::string functions = R"(
-  library { function { signature { name: "twice" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
-      node_def { name: "s" op: "Square" input: "a" } node_def { name: "t" op: "Square" input: "s:y:0" }
-      ret { key: "r" value: "t:y:0" } }
-    function { signature { name: "self" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "r" type: DT_FLOAT } }
-      node_def { name: "s" op: "PartitionedCall" input: "a" attr { key: "f" value { func { name: "self" } } } } ret { key: "r" value: "s:output:0" } }
-    function { signature { name: "broken" } node_def { name: "s" op: "Neg" input: "gone" } } } versions { producer: 27 })";
-
-TEST_CASE("calls cost what the function's body costs") {
-  const auto call = [](const std::string& op, const std::string& function) {
-    return placeholder + "node { name: 'c' op: '" + op + "' input: 'x' " + function + " } " + functions;
-  };
-  const auto f = [](const std::string& key, const std::string& name) {
-    return "attr { key: '" + key + "' value { func { name: '" + name + "' } } }";
-  };
-  const auto m = read(call("StatefulPartitionedCall", f("f", "twice")), {.batch = 2});
-  REQUIRE(m.ops.num_ops() == 3);
-  CHECK(m.ops.work(1) + m.ops.work(2) == 2 * 2 * 784);
-  CHECK(outputs(m, 2) == std::vector<byte_count>{2 * 784 * 4});
-  const auto kept = read(call("twice", ""), {.batch = 2, .keep_functions = true});
-  CHECK(kept.ops.work(1) == 2 * 2 * 784);
-  CHECK(outputs(kept, 1) == std::vector<byte_count>{2 * 784 * 4});
-  CHECK(read(call("While", f("cond", "twice") + f("body", "twice"))).ops.work(1) == 4 * 784);
-  CHECK(noted(read(call("While", f("cond", "twice") + f("body", "twice"))), "1 loops"));
-  CHECK(read(call("PartitionedCall", f("f", "self"))).ops.work(1) == 0);
-  CHECK(noted(read(call("PartitionedCall", f("f", "broken"))), "'broken' cannot be looked into"));
-  CHECK(read(call("PartitionedCall", f("f", "gone"))).ops.work(1) > 0);
-}
-
 TEST_CASE("a batch that nothing depends on is told") {
-  const std::string fixed =
-    "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' "
-    "value { shape { dim { size: 4 } } } } } versions { producer: 27 }";
+  const auto fixed = placeholder("x", {4}) + producer;
   CHECK(noted(read(fixed, {.batch = 8}), "the batch has no effect"));
   CHECK(read(fixed).notes.empty());
-  CHECK(!noted(read(placeholder, {.batch = 8}), "the batch has no effect"));
+  CHECK(!noted(read(fed, {.batch = 8}), "the batch has no effect"));
 }
 
 TEST_CASE("ops without a formula are told") {
-  const auto m =
-    read(placeholder + "node { name: 'y' op: 'Frobnicate' input: 'x' } node { name: 'z' op: 'Neg' input: 'y' }",
-         {.batch = 3});
+  const auto m = read(fed + node("y", "Frobnicate", {"x"}) + node("z", "Neg", {"y"}), {.batch = 3});
   CHECK(m.ops.work(1) == 3 * 784);
   CHECK(outputs(m, 1) == std::vector<byte_count>{3 * 784 * 4});
   CHECK(noted(m, "1 ops of type 'Frobnicate' have no formula"));
 }
 
 TEST_CASE("what the file declares of shapes comes first, what the caller says of inputs before that") {
-  const auto m =
-    read(placeholder + R"(node { name: "y" op: "Frobnicate" input: "x" attr { key: "T" value { type: DT_HALF } }
-    attr { key: "_output_shapes" value { list { shape { dim { size: -1 } dim { size: 7 } } shape { unknown_rank: true } } } } })",
-         {.batch = 3});
+  const auto declared = "list { " + shape({-1, 7}) + " shape { unknown_rank: true } }";
+  const auto m = read(
+    fed + node("y", "Frobnicate", {"x"}, type_attr("T", "DT_HALF") + attr("_output_shapes", declared)), {.batch = 3});
   CHECK(outputs(m, 1).size() == 2);
   CHECK(outputs(m, 1)[0] == 3 * 7 * 2);
 }
@@ -300,15 +238,12 @@ TEST_CASE("what is wrong is said in one line") {
     refusal("") ==
     "net.pbtxt: not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as text or binary");
   CHECK(refusal("{}").find("not a graph") != std::string::npos);
-  const auto huge = placeholder +
-                    "node { name: 'y' op: 'Fill' input: 'n' input: 'x' } node { name: 'n' op: 'Const' attr { "
-                    "key: 'value' value { tensor { dtype: DT_INT64 tensor_shape { dim { size: 3 } } int64_val: "
-                    "9223372036854775807 } } } }";
+  const auto huge = fed + node("y", "Fill", {"n", "x"}) +
+                    constant("n", "DT_INT64", {3}, "int64_val: 9223372036854775807");
   CHECK(refusal(huge).find("is too large") != std::string::npos);
   try {
-    (void)tensorflow::reader{}.read("node { name: 'a' op: 'Neg' device: '/gpu:0' } node { name: 'b' op: 'Neg' device: "
-                                    "'/cpu:0' attr { key: '_class' value { list { s: 'loc:@a' } } } }",
-                                    "net.pbtxt");
+    (void)tensorflow::reader{}.read(
+      node("a", "Neg", {}, "device: '/gpu:0' ") + node("b", "Neg", {}, "device: '/cpu:0' " + near("a")), "net.pbtxt");
     FAIL("a group without a common kind was read");
   } catch (const parse_error& e) {
     CHECK_THROWS_AS(std::rethrow_if_nested(e), constraint_error);
@@ -317,8 +252,8 @@ TEST_CASE("what is wrong is said in one line") {
 
 TEST_CASE("graphs are recognised by their content") {
   const tensorflow::reader r;
-  const auto bytes = tensorflow::from_text(placeholder, tensorflow::schema::message_id::graph_def, "x");
-  CHECK(r.recognises(placeholder));
+  const auto bytes = tensorflow::from_text(fed, tensorflow::schema::message_id::graph_def, "x");
+  CHECK(r.recognises(fed));
   CHECK(r.recognises(bytes));
   CHECK(r.recognises(bytes.substr(0, bytes.size() / 2)));
   CHECK(r.recognises("# comment\n\n  node {"));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a step of a graph runs, and what other runs do.
 #include "interop/reading.hpp"
+#include "interop/tensorflow_graphs.hpp"
 #include "weft/interop/tensorflow.hpp"
+#include "weft/workload/in_place.hpp"
 
 #include <doctest/doctest.h>
 
@@ -14,10 +16,7 @@ namespace interop_tensorflow_fetch_test {
 
 using namespace weft;
 using names_of_ops = std::set<std::string>;
-constexpr auto node = [](const std::string& name, const std::string& op, const std::vector<std::string>& inputs = {}) {
-  return weft_test::node_text(name, op, inputs);
-};
-
+using weft_test::node;
 
 model read(const std::string& text, std::vector<std::string> fetch = {}) {
   return tensorflow::reader{.fetch = std::move(fetch)}.read(text, "g.pbtxt");
@@ -128,6 +127,44 @@ TEST_CASE("nodes that are colocated with one that is left out stay together") {
   CHECK(group != none);
   CHECK(m.ops.group(weft_test::op_called(m.ops, "slower")) == group);
   CHECK_FALSE(weft_test::noted(m, "colocations"));
+}
+
+/// Names of the ops that make results, and then of those that write over an input.
+std::vector<names_of_ops> returned_and_in_place(const model& m) {
+  std::vector<names_of_ops> all(2);
+  for (const op_id v : m.returned) {
+    all[0].emplace(m.ops.name(v));
+  }
+  const auto shared = with_shared_memory(m.ops, true, m.returned);
+  for (const op_id v : ids(shared.num_ops())) {
+    if (shared.output_memory(v) == output_memory::over_input) {
+      all[1].emplace(shared.name(v));
+    }
+  }
+  return all;
+}
+
+TEST_CASE("what is fetched is a result, which no op writes over") {
+  using facts = std::vector<names_of_ops>;
+  const auto product = node("x", "Placeholder") + node("w", "Placeholder") + node("y", "MatMul", {"x", "w"});
+  const auto net = product + node("relu", "Relu", {"y"}) + node("exp", "Exp", {"relu"});
+  for (const std::string fetch : {"y", "y:0"}) {
+    CHECK(returned_and_in_place(read(net, {"exp", fetch, fetch})) == facts{{"y", "exp"}, {"exp"}});
+  }
+  CHECK(returned_and_in_place(read(net, {"exp", "^y"})) == facts{{"exp"}, {"relu", "exp"}});
+  for (const std::vector<std::string>& fetch : {std::vector<std::string>{}, {"*"}}) {
+    CHECK(returned_and_in_place(read(net, fetch)) == facts{{}, {"relu", "exp"}}); // nobody says what is wanted
+  }
+  CHECK(returned_and_in_place(read(net + node("result", "_Retval", {"y"}))) == facts{{"y"}, {"exp"}});
+
+  const std::string function = R"(library { function {
+    signature { name: 'f' input_arg { name: 'a' } output_arg { name: 'p' } output_arg { name: 'q' } }
+    node_def { name: 'tanh' op: 'Tanh' input: 'a' } node_def { name: 'exp' op: 'Exp' input: 'tanh:y:0' }
+    ret { key: 'p' value: 'tanh:y:0' } ret { key: 'q' value: 'exp:y:0' } } })";
+  const auto call = product + node("f", "f", {"y"}) + node("last", "Neg", {"f:1"}) + function;
+  CHECK(returned_and_in_place(read(call, {"f:0", "last"})) == facts{{"f/tanh", "last"}, {"f/tanh", "last"}});
+  CHECK(returned_and_in_place(read(call, {"f", "last"})) == facts{{"f/tanh", "f/exp", "last"}, {"f/tanh"}});
+  CHECK(returned_and_in_place(read(call, {"last"})) == facts{{"last"}, {"f/tanh", "f/exp", "last"}});
 }
 
 #ifdef WEFT_REFERENCE_DATA

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Graphs that call functions: what comes out is the graph without calls.
 #include "interop/reading.hpp"
+#include "interop/tensorflow_graphs.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <doctest/doctest.h>
@@ -15,16 +16,12 @@
 namespace interop_tensorflow_functions_test {
 
 using namespace weft;
-using weft_test::noted;
+using namespace weft_test;
+using test::total_work;
 
 model read(const std::string& text, const tensorflow::reader& r = {}) { return r.read(text, "net.pbtxt"); }
 std::string refusal(const std::string& text, const tensorflow::reader& r = {}) {
-  try {
-    (void)read(text, r);
-    return "";
-  } catch (const parse_error& e) {
-    return e.what();
-  }
+  return refusal_of([&] { return read(text, r); });
 }
 
 /// Names, types, edges (from -> to, once), and work of a workload.
@@ -43,62 +40,16 @@ summary summary_of(const workload& w) {
   }
   return s;
 }
-double total_work(const workload& w) {
-  double sum = 0;
-  for (const op_id v : ids(w.num_ops())) {
-    sum += w.work(v);
-  }
-  return sum;
-}
-op_id op_called(const workload& w, std::string_view name) {
-  for (const op_id v : ids(w.num_ops())) {
-    if (w.name(v) == name) {
-      return v;
-    }
-  }
-  FAIL("there is no op " << name);
-  return none;
-}
 
-std::string attr(const std::string& key, const std::string& value) {
-  return " attr { key: '" + key + "' value { " + value + " } }";
+std::string variable(const std::string& name, const tensor_dims& dims) {
+  return node(name, "VarHandleOp", {}, type_attr("dtype", "DT_FLOAT") + attr("shape", shape(dims)));
 }
-std::string node(const std::string& name, const std::string& op, const std::vector<std::string>& inputs = {},
-                 const std::string& rest = "") {
-  std::string text = "node { name: '" + name + "' op: '" + op + "'";
-  for (const auto& i : inputs) {
-    text += " input: '" + i + "'";
-  }
-  return text + rest + " }\n";
+std::string scalar(const std::string& name, int value) {
+  return constant(name, "DT_INT32", {}, "int_val: " + std::to_string(value));
 }
-/// The same in a function.
-std::string inner(const std::string& name, const std::string& op, const std::vector<std::string>& inputs = {},
-                  const std::string& rest = "") {
-  return node(name, op, inputs, rest).replace(0, 4, "node_def");
-}
-std::string shape(const std::vector<int>& dims) {
-  std::string text = "shape {";
-  for (const int d : dims) {
-    text += " dim { size: " + std::to_string(d) + " }";
-  }
-  return text + " }";
-}
-std::string placeholder(const std::string& name, const std::vector<int>& dims) {
-  return node(name, "Placeholder", {}, attr("dtype", "type: DT_FLOAT") + attr("shape", shape(dims)));
-}
-std::string variable(const std::string& name, const std::vector<int>& dims) {
-  return node(name, "VarHandleOp", {}, attr("dtype", "type: DT_FLOAT") + attr("shape", shape(dims)));
-}
-std::string number(const std::string& name, int value, bool in_function = true) {
-  const auto rest = attr("dtype", "type: DT_INT32") +
-                    attr("value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: " + std::to_string(value) + " }");
-  return in_function ? inner(name, "Const", {}, rest) : node(name, "Const", {}, rest);
-}
-const std::string of_float = attr("T", "type: DT_FLOAT");
-const std::string as_float = attr("dtype", "type: DT_FLOAT");
-std::string calls(const std::string& key, const std::string& function) {
-  return attr(key, "func { name: '" + function + "' }");
-}
+std::string inner_scalar(const std::string& name, int value) { return "node_def" + scalar(name, value).substr(4); }
+const std::string of_float = type_attr("T", "DT_FLOAT");
+const std::string as_float = type_attr("dtype", "DT_FLOAT");
 std::string function(const std::string& name, const std::vector<std::string>& arguments,
                      const std::vector<std::pair<std::string, std::string>>& returns, const std::string& nodes,
                      const std::vector<std::string>& effects = {}) {
@@ -201,11 +152,12 @@ TEST_CASE("what waits for a call waits for its effects, and they run though nobo
 
 TEST_CASE("outputs of ops inside functions are told by their names") {
   const auto f = function("f", {"x"}, {{"v", "top:values:0"}, {"i", "top:indices:0"}, {"p", "parts:output:1"}},
-                          number("k", 3) + number("axis", 0) + inner("top", "TopKV2", {"x", "k:output:0"}, of_float) +
+                          inner_scalar("k", 3) + inner_scalar("axis", 0) +
+                            inner("top", "TopKV2", {"x", "k:output:0"}, of_float) +
                             inner("parts", "Split", {"axis:output:0", "x"}, attr("num_split", "i: 2") + of_float));
   const auto text = placeholder("x", {8, 10}) + node("c", "PartitionedCall", {"x"}, calls("f", "f")) +
                     node("a", "Identity", {"c"}, of_float) +
-                    node("b", "Identity", {"c:1"}, attr("T", "type: DT_INT32")) +
+                    node("b", "Identity", {"c:1"}, type_attr("T", "DT_INT32")) +
                     node("d", "Identity", {"c:2"}, of_float) + library(f);
   const auto w = read(text).ops;
   const auto from = [&](std::string_view name) { return w.inputs(op_called(w, name))[0]; };
@@ -237,7 +189,7 @@ TEST_CASE("attributes, colocations and devices of nodes are those of the call") 
     inner("y", "Add", {"near:output:0", "v:ref:0"}, " device: '/device:CPU:0'") + " ret { key: 'y' value: 'y:z:0' } }";
   const auto text =
     placeholder("x", {100}) + node("top", "NoOp") +
-    node("c", "f", {"x"}, " device: '/device:GPU:0'" + attr("T", "type: DT_HALF")) +
+    node("c", "f", {"x"}, " device: '/device:GPU:0'" + type_attr("T", "DT_HALF")) +
     node("e", "PartitionedCall", {"x"}, attr("f", "func { name: 'f' attr { key: 'T' value { type: DT_DOUBLE } } }")) +
     library(f);
   const auto w = read(text, {.fetch = {"*"}}).ops;
@@ -275,11 +227,11 @@ const std::string branches =
   function(
     "nested", {"x"}, {{"y", "inner:output:0"}},
     inner("p", "Const", {},
-          attr("dtype", "type: DT_BOOL") + attr("value", "tensor { dtype: DT_BOOL tensor_shape { } bool_val: true }")) +
+          type_attr("dtype", "DT_BOOL") + attr("value", "tensor { dtype: DT_BOOL tensor_shape { } bool_val: true }")) +
       inner("inner", "If", {"p:output:0", "x"}, calls("then_branch", "cheap") + calls("else_branch", "dear")));
 std::string conditional(const std::string& yes, const std::string& no) {
   return placeholder("x", {16, 16}) +
-         node("p", "Placeholder", {}, attr("dtype", "type: DT_BOOL") + attr("shape", "shape { }")) +
+         node("p", "Placeholder", {}, type_attr("dtype", "DT_BOOL") + attr("shape", "shape { }")) +
          node("if", "StatelessIf", {"p", "x"}, calls("then_branch", yes) + calls("else_branch", no)) +
          node("y", "Identity", {"if"}, of_float) + library(branches);
 }
@@ -298,7 +250,7 @@ TEST_CASE("of conditionals the dearest branch is what runs, and it waits for its
   CHECK(whole.ops.num_ops() == 4);
   CHECK(whole.ops.work(op_called(whole.ops, "if")) == 2.0 * 16 * 16 * 16);
   const auto one_of =
-    placeholder("x", {16, 16}) + number("n", 1, false) +
+    placeholder("x", {16, 16}) + scalar("n", 1) +
     node("case", "Case", {"n", "x"}, attr("branches", "list { func { name: 'cheap' } func { name: 'dear' } }")) +
     library(branches);
   CHECK(summary_of(read(one_of).ops).ops.contains("case/branch_1/m"));
@@ -308,16 +260,16 @@ TEST_CASE("of conditionals the dearest branch is what runs, and it waits for its
 std::string loop(const std::string& compare, const std::string& step, int first, int limit, int by, bool swap = false) {
   const auto cond =
     function("cond", {"i", "n", "x", "w"}, {{"c", "both:z:0"}},
-             number("most", 1000) +
+             inner_scalar("most", 1000) +
                inner("less", compare, swap ? std::vector<std::string>{"n", "i"} : std::vector<std::string>{"i", "n"}) +
                inner("max", "Less", {"i", "most:output:0"}) + inner("both", "LogicalAnd", {"less:z:0", "max:z:0"}));
   const auto body =
     function("body", {"i", "n", "x", "w"}, {{"io", "next:output:0"}, {"no", "n"}, {"xo", "mm:product:0"}, {"wo", "w"}},
-             number("by", by) + inner("inc", step, {"i", "by:output:0"}, attr("T", "type: DT_INT32")) +
-               inner("next", "Identity", {"inc:z:0"}, attr("T", "type: DT_INT32")) +
+             inner_scalar("by", by) + inner("inc", step, {"i", "by:output:0"}, type_attr("T", "DT_INT32")) +
+               inner("next", "Identity", {"inc:z:0"}, type_attr("T", "DT_INT32")) +
                inner("mm", "MatMul", {"x", "w"}, of_float));
-  return placeholder("x", {32, 512}) + placeholder("w", {512, 512}) + number("zero", first, false) +
-         number("ten", limit, false) +
+  return placeholder("x", {32, 512}) + placeholder("w", {512, 512}) + scalar("zero", first) +
+         scalar("ten", limit) +
          node("loop", "StatelessWhile", {"zero", "ten", "x", "w"}, calls("cond", "cond") + calls("body", "body")) +
          node("y", "Identity", {"loop:2"}, of_float) + library(cond + body);
 }
@@ -354,8 +306,8 @@ TEST_CASE("what a loop passes on through identities does not change, as TensorFl
   const std::string_view as_it_is = "ret { key: 'no' value: 'n' }";
   text.replace(text.find(as_it_is), as_it_is.size(), "ret { key: 'no' value: 'n2:output:0' }");
   const auto at = text.find("node_def { name: 'mm'");
-  text.insert(at, inner("n1", "Identity", {"n"}, attr("T", "type: DT_INT32")) +
-                    inner("n2", "Identity", {"n1:output:0"}, attr("T", "type: DT_INT32")));
+  text.insert(at, inner("n1", "Identity", {"n"}, type_attr("T", "DT_INT32")) +
+                    inner("n2", "Identity", {"n1:output:0"}, type_attr("T", "DT_INT32")));
   CHECK(noted(read(text), "'loop' 10 times"));
 }
 
@@ -365,7 +317,7 @@ TEST_CASE("a loop inside functions and loops is named by the calls on the way") 
   outer = placeholder("x", {32, 512}) + placeholder("w", {512, 512}) +
           node("call", "PartitionedCall", {"x", "w"}, calls("f", "f")) + node("y", "Neg", {"call"}, of_float);
   const auto f = function("f", {"x", "w"}, {{"y", "loop:output:2"}},
-                          number("zero", 0) + number("ten", 10) +
+                          inner_scalar("zero", 0) + inner_scalar("ten", 10) +
                             inner("loop", "While", {"zero:output:0", "ten:output:0", "x", "w"},
                                   calls("cond", "cond") + calls("body", "body")));
   auto functions = text.substr(text.find("library"));
@@ -388,6 +340,12 @@ TEST_CASE("functions that call themselves, are broken, or multiply without end d
   const auto m = read(placeholder("x", {8}) + node("c", "PartitionedCall", {"x"}, calls("f", "self")) + library(self));
   CHECK(m.ops.work(op_called(m.ops, "c/s")) == 0);
   CHECK(noted(m, "function 'self' calls itself"));
+  const auto call = [&](const std::string& name) {
+    return placeholder("x", {8}) + node("c", "PartitionedCall", {"x"}, calls("f", name)) +
+           library(function("broken", {}, {}, inner("s", "Neg", {"gone"})));
+  };
+  CHECK(noted(read(call("broken")), "'broken' cannot be looked into"));
+  CHECK(read(call("gone")).ops.work(1) > 0);
   std::string twice = function("f0", {"a"}, {{"r", "s:y:0"}}, inner("s", "Neg", {"a"}, of_float));
   for (int i = 1; i < 40; ++i) {
     const auto before = "f" + std::to_string(i - 1);
@@ -474,10 +432,10 @@ TEST_CASE("placements go back into functions") {
 }
 
 TEST_CASE("whatever reads the handle of a variable is where that is") {
-  const auto text = variable("v", {64, 128}) + number("zero", 0, false) +
-                    node("gather", "ResourceGatherNd", {"v", "zero"}, as_float + attr("Tindices", "type: DT_INT32")) +
-                    node("shape", "VariableShape", {"v"}, attr("out_type", "type: DT_INT32")) +
-                    node("count", "ResourceCountUpTo", {"v"}, attr("limit", "i: 7") + attr("T", "type: DT_INT32"));
+  const auto text = variable("v", {64, 128}) + scalar("zero", 0) +
+                    node("gather", "ResourceGatherNd", {"v", "zero"}, as_float + type_attr("Tindices", "DT_INT32")) +
+                    node("shape", "VariableShape", {"v"}, type_attr("out_type", "DT_INT32")) +
+                    node("count", "ResourceCountUpTo", {"v"}, attr("limit", "i: 7") + type_attr("T", "DT_INT32"));
   const auto w = read(text, {.fetch = {"*"}}).ops;
   for (const auto* const name : {"gather", "shape", "count"}) {
     CHECK(w.group(op_called(w, name)) == w.group(op_called(w, "v")));

@@ -110,6 +110,7 @@ TEST_CASE("a SavedModel is read as what its signature needs, as text or binary")
                                    call + "MatMul", call + "BiasAdd/ReadVariableOp", call + "BiasAdd",
                                    "StatefulPartitionedCall/NoOp", "StatefulPartitionedCall/Identity"});
     CHECK(m.format == "TensorFlow SavedModel");
+    CHECK(m.returned == std::vector<op_id>{8});
     CHECK(m.ops.work(4) == 2.0 * 16 * 64 * 10);
     CHECK(m.ops.work(6) == 16.0 * 10);
     CHECK(m.ops.resident_bytes(0) == 64 * 10 * 4);

@@ -1,286 +1,208 @@
 // SPDX-License-Identifier: BSL-1.0
 // Shapes and work of single ops, as TensorFlow's shape functions and the counts of ops.hpp give them.
+#include "interop/tensorflow_graphs.hpp"
 #include "weft/interop/tensorflow.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace interop_tensorflow_shapes_test {
 
 using namespace weft;
-using dims = std::vector<std::int64_t>;
+using dims = weft_test::tensor_dims;
+using weft_test::attr, weft_test::constant, weft_test::flag, weft_test::ints, weft_test::node, weft_test::number;
+using weft_test::placeholder, weft_test::type_attr, weft_test::word;
+
+struct input {
+  dims list = {}; ///< its extents, or its elements
+  enum : std::uint8_t { fed, listed, single } is = fed;
+
+  input() = default;
+  input(std::initializer_list<std::int64_t> shape) : list{shape} {}
+  input(dims l, decltype(is) what) : list{std::move(l)}, is{what} {}
+};
+input values(const dims& list) { return {list, input::listed}; }
+input value(std::int64_t i) { return {dims{i}, input::single}; }
+
+constexpr std::int64_t any = -1; // elements
 
 /// One op on inputs whose shapes or values are known.
-class single_op {
-public:
-  explicit single_op(std::string type, std::string attributes = "")
-      : type_{std::move(type)}, attributes_{std::move(attributes)} {}
-
-  single_op& input(const dims& shape) {
-    const auto name = next();
-    text_ +=
-      "node { name: '" + name +
-      "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: " + "'shape' value { shape { " +
-      extents(shape) + " } } } }\n";
-    return *this;
-  }
-  single_op& values(const dims& list, bool scalar = false) {
-    const auto name = next();
-    text_ += "node { name: '" + name +
-             "' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' " +
-             "value { tensor { dtype: DT_INT32 tensor_shape { " +
-             (scalar ? "" : extents({static_cast<std::int64_t>(list.size())})) + " } ";
-    for (const auto i : list) {
-      text_ += "int_val: " + std::to_string(i) + " ";
-    }
-    text_ += "} } } }\n";
-    return *this;
-  }
-  single_op& value(std::int64_t i) { return values({i}, true); }
-
-  /// Four-byte elements of output i; -1 if there is no such output.
-  std::int64_t elements(std::size_t i = 0) {
-    const auto& w = read();
-    const auto outputs = w.outputs(static_cast<op_id>(w.num_ops() - 1));
-    return i < outputs.size() ? static_cast<std::int64_t>(w.bytes(outputs.begin()[static_cast<std::ptrdiff_t>(i)]) / 4)
-                              : -1;
-  }
-  double work() {
-    const auto& w = read();
-    return w.work(static_cast<op_id>(w.num_ops() - 1));
-  }
-
-private:
-  static std::string extents(const dims& shape) {
-    std::string text;
-    for (const auto d : shape) {
-      text += "dim { size: " + std::to_string(d) + " } ";
-    }
-    return text;
-  }
-  std::string next() {
-    inputs_.push_back("in" + std::to_string(inputs_.size()));
-    return inputs_.back();
-  }
-  const workload& read() {
-    std::string node = "node { name: 'op' op: '" + type_ + "' " + attributes_;
-    for (const auto& i : inputs_) {
-      node += " input: '" + i + "'";
-    }
-    model_ = tensorflow::reader{.batch = 2, .extent = 3}.read(text_ + node + " } versions { producer: 27 }", "op");
-    return model_.ops;
-  }
-
-  std::string type_;
-  std::string attributes_;
-  std::string text_;
-  std::vector<std::string> inputs_;
-  model model_;
+struct op_case {
+  std::string op, attributes = {};
+  std::vector<input> inputs = {};
+  dims elements = {}; ///< of each output, in units of four bytes; others are not looked at
+  std::optional<double> work = {};
 };
 
-std::string ints(const std::string& key, const dims& list) {
-  std::string text = "attr { key: '" + key + "' value { list { ";
-  for (const auto i : list) {
-    text += "i: " + std::to_string(i) + " ";
+void check(const std::vector<op_case>& cases) {
+  for (const auto& c : cases) {
+    CAPTURE(c.op);
+    CAPTURE(c.attributes);
+    std::string text;
+    std::vector<std::string> names;
+    for (const auto& i : c.inputs) {
+      const auto& name = names.emplace_back("in" + std::to_string(names.size()));
+      std::string elements;
+      for (const auto element : i.list) {
+        elements += "int_val: " + std::to_string(element) + " ";
+      }
+      text += i.is == input::fed
+                ? placeholder(name, i.list)
+                : constant(name, "DT_INT32", i.is == input::single ? dims{} : dims{std::ssize(i.list)}, elements);
+    }
+    const auto w = tensorflow::reader{.batch = 2, .extent = 3}
+                     .read(text + node("op", c.op, names, c.attributes) + "versions { producer: 27 }", "op").ops;
+    const auto op = static_cast<op_id>(w.num_ops() - 1);
+    REQUIRE(w.outputs(op).size() >= c.elements.size());
+    auto output = w.outputs(op).begin();
+    for (const auto elements : c.elements) {
+      const auto made = static_cast<std::int64_t>(w.bytes(*output++) / 4);
+      CHECK(made == (elements == any ? made : elements));
+    }
+    CHECK(w.work(op) == doctest::Approx(c.work.value_or(w.work(op))).epsilon(1e-12));
   }
-  return text + "} } } ";
 }
-std::string word(const std::string& key, const std::string& s) {
-  return "attr { key: '" + key + "' value { s: '" + s + "' } } ";
-}
-std::string number(const std::string& key, std::int64_t i) {
-  return "attr { key: '" + key + "' value { i: " + std::to_string(i) + " } } ";
-}
-std::string yes(const std::string& key) { return "attr { key: '" + key + "' value { b: true } } "; }
 
 TEST_CASE("products") {
-  CHECK(single_op{"MatMul"}.input({3, 4}).input({4, 5}).elements() == 15);
-  CHECK(single_op{"MatMul"}.input({3, 4}).input({4, 5}).work() == 2 * 3 * 4 * 5);
-  CHECK(single_op{"MatMul", yes("transpose_a") + yes("transpose_b")}.input({4, 3}).input({5, 4}).work() ==
-        2 * 3 * 4 * 5);
-  CHECK(single_op{"BatchMatMulV2"}.input({7, 1, 3, 4}).input({6, 4, 5}).elements() == 7 * 6 * 15);
-  CHECK(single_op{"BatchMatMulV2"}.input({7, 1, 3, 4}).input({6, 4, 5}).work() == 2 * 7 * 6 * 15 * 4);
-  CHECK(single_op{"BatchMatMul", yes("adj_x") + yes("adj_y")}.input({2, 4, 3}).input({2, 5, 4}).work() ==
-        2 * 2 * 15 * 4);
-  CHECK(single_op{"Einsum", word("equation", "bij,bjk->bik")}.input({2, 3, 4}).input({2, 4, 5}).elements() == 30);
-  CHECK(single_op{"Einsum", word("equation", "bij,bjk->bik")}.input({2, 3, 4}).input({2, 4, 5}).work() == 2 * 2 * 60);
-  CHECK(single_op{"Einsum", word("equation", "...x,xy->...y")}.input({2, 3, 4}).input({4, 5}).elements() == 2 * 3 * 5);
-  CHECK(single_op{"Einsum", word("equation", "...x,xy->...y")}.input({2, 3, 4}).input({4, 5}).work() == 2 * 2 * 60);
-  CHECK(single_op{"Einsum", word("equation", "...ij,...jk->...ik")}.input({7, 1, 3, 4}).input({2, 4, 5}).elements() ==
-        7 * 2 * 15);
-  CHECK(single_op{"Einsum", word("equation", "...ij,...jk->...ik")}.input({7, 1, 3, 4}).input({2, 4, 5}).work() ==
-        2 * 7 * 2 * 60);
+  check({
+    {"MatMul", "", {{3, 4}, {4, 5}}, {15}, 2 * 3 * 4 * 5},
+    {"MatMul", flag("transpose_a") + flag("transpose_b"), {{4, 3}, {5, 4}}, {}, 2 * 3 * 4 * 5},
+    {"BatchMatMulV2", "", {{7, 1, 3, 4}, {6, 4, 5}}, {7 * 6 * 15}, 2 * 7 * 6 * 15 * 4},
+    {"BatchMatMul", flag("adj_x") + flag("adj_y"), {{2, 4, 3}, {2, 5, 4}}, {}, 2 * 2 * 15 * 4},
+    {"Einsum", word("equation", "bij,bjk->bik"), {{2, 3, 4}, {2, 4, 5}}, {30}, 2 * 2 * 60},
+    {"Einsum", word("equation", "...x,xy->...y"), {{2, 3, 4}, {4, 5}}, {2 * 3 * 5}, 2 * 2 * 60},
+    {"Einsum", word("equation", "...ij,...jk->...ik"), {{7, 1, 3, 4}, {2, 4, 5}}, {7 * 2 * 15}, 2 * 7 * 2 * 60},
+  });
 }
 
 TEST_CASE("convolutions and their gradients") {
   const auto same = ints("strides", {1, 2, 2, 1}) + word("padding", "SAME");
   const auto valid = ints("strides", {1, 1, 1, 1}) + word("padding", "VALID");
   const double work = 2.0 * 2 * 14 * 14 * 8 * 5 * 5 * 3;
-  CHECK(single_op{"Conv2D", same}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).elements() == 2 * 14 * 14 * 8);
-  CHECK(single_op{"Conv2D", same}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).work() == work);
-  CHECK(single_op{"Conv2D", valid}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).elements() == 2 * 24 * 24 * 8);
-  CHECK(
-    single_op{"Conv2D", valid + ints("dilations", {1, 2, 2, 1})}.input({2, 28, 28, 3}).input({5, 5, 3, 8}).elements() ==
-    2 * 20 * 20 * 8);
-  CHECK(single_op{"Conv2D", ints("strides", {1, 1, 2, 2}) + word("padding", "SAME") + word("data_format", "NCHW")}
-          .input({2, 3, 28, 28}).input({5, 5, 3, 8}).work() == work);
-  CHECK(single_op{"Conv2D", ints("strides", {1, 1, 1, 1}) + word("padding", "EXPLICIT") +
-                              ints("explicit_paddings", {0, 0, 1, 1, 2, 2, 0, 0})}
-          .input({1, 4, 4, 1})
-          .input({3, 3, 1, 1})
-          .elements() == 4 * 6);
-  CHECK(single_op{"Conv2DBackpropInput", same}
-          .values({2, 28, 28, 3})
-          .input({5, 5, 3, 8})
-          .input({2, 14, 14, 8})
-          .elements() == 2 * 28 * 28 * 3);
-  CHECK(
-    single_op{"Conv2DBackpropInput", same}.values({2, 28, 28, 3}).input({5, 5, 3, 8}).input({2, 14, 14, 8}).work() ==
-    work);
-  CHECK(single_op{"Conv2DBackpropFilter", same}
-          .input({2, 28, 28, 3})
-          .values({5, 5, 3, 8})
-          .input({2, 14, 14, 8})
-          .elements() == 5 * 5 * 3 * 8);
-  CHECK(
-    single_op{"Conv2DBackpropFilter", same}.input({2, 28, 28, 3}).values({5, 5, 3, 8}).input({2, 14, 14, 8}).work() ==
-    work);
-  CHECK(single_op{"DepthwiseConv2dNative", same}.input({2, 28, 28, 3}).input({5, 5, 3, 4}).elements() ==
-        2 * 14 * 14 * 12);
-  CHECK(single_op{"DepthwiseConv2dNative", same}.input({2, 28, 28, 3}).input({5, 5, 3, 4}).work() ==
-        2.0 * 2 * 14 * 14 * 12 * 25);
-  CHECK(single_op{"DepthwiseConv2dNativeBackpropInput", same}
-          .values({2, 28, 28, 3})
-          .input({5, 5, 3, 4})
-          .input({2, 14, 14, 12})
-          .work() == 2.0 * 2 * 14 * 14 * 12 * 25);
-  CHECK(single_op{"DepthwiseConv2dNativeBackpropFilter", same}.input({2, 28, 28, 3}).values({5, 5, 3, 4})
-          .input({2, 14, 14, 12}).work() == 2.0 * 2 * 14 * 14 * 12 * 25);
-  CHECK(single_op{"Conv3D", ints("strides", {1, 1, 1, 1, 1}) + word("padding", "SAME")}
-          .input({1, 4, 4, 4, 2})
-          .input({3, 3, 3, 2, 5})
-          .work() == 2.0 * 64 * 27 * 2 * 5);
+  check({
+    {"Conv2D", same, {{2, 28, 28, 3}, {5, 5, 3, 8}}, {2 * 14 * 14 * 8}, work},
+    {"Conv2D", valid, {{2, 28, 28, 3}, {5, 5, 3, 8}}, {2 * 24 * 24 * 8}},
+    {"Conv2D", valid + ints("dilations", {1, 2, 2, 1}), {{2, 28, 28, 3}, {5, 5, 3, 8}}, {2 * 20 * 20 * 8}},
+    {"Conv2D", ints("strides", {1, 1, 2, 2}) + word("padding", "SAME") + word("data_format", "NCHW"),
+     {{2, 3, 28, 28}, {5, 5, 3, 8}}, {}, work},
+    {"Conv2D",
+     ints("strides", {1, 1, 1, 1}) + word("padding", "EXPLICIT") + ints("explicit_paddings",
+     {0, 0, 1, 1, 2, 2, 0, 0}), {{1, 4, 4, 1}, {3, 3, 1, 1}}, {4 * 6}},
+    {"Conv2DBackpropInput", same, {values({2, 28, 28, 3}), {5, 5, 3, 8}, {2, 14, 14, 8}}, {2 * 28 * 28 * 3}, work},
+    {"Conv2DBackpropFilter", same, {{2, 28, 28, 3}, values({5, 5, 3, 8}), {2, 14, 14, 8}}, {5 * 5 * 3 * 8}, work},
+    {"DepthwiseConv2dNative", same, {{2, 28, 28, 3}, {5, 5, 3, 4}}, {2 * 14 * 14 * 12}, 2.0 * 2 * 14 * 14 * 12 * 25},
+    {"DepthwiseConv2dNativeBackpropInput", same, {values({2, 28, 28, 3}), {5, 5, 3, 4}, {2, 14, 14, 12}}, {},
+     2.0 * 2 * 14 * 14 * 12 * 25},
+    {"DepthwiseConv2dNativeBackpropFilter", same, {{2, 28, 28, 3}, values({5, 5, 3, 4}), {2, 14, 14, 12}}, {},
+     2.0 * 2 * 14 * 14 * 12 * 25},
+    {"Conv3D", ints("strides", {1, 1, 1, 1, 1}) + word("padding", "SAME"), {{1, 4, 4, 4, 2}, {3, 3, 3, 2, 5}}, {},
+     2.0 * 64 * 27 * 2 * 5},
+  });
 }
 
 TEST_CASE("pooling and normalisation") {
   const auto pool = ints("ksize", {1, 3, 3, 1}) + ints("strides", {1, 2, 2, 1});
-  CHECK(single_op{"MaxPool", pool + word("padding", "SAME")}.input({2, 9, 9, 4}).elements() == 2 * 25 * 4);
-  CHECK(single_op{"MaxPool", pool + word("padding", "VALID")}.input({2, 9, 9, 4}).elements() == 2 * 16 * 4);
-  CHECK(single_op{"AvgPool", pool + word("padding", "VALID")}.input({2, 9, 9, 4}).work() == 2 * 16 * 4 * 9);
-  CHECK(single_op{"MaxPoolGrad", pool}.input({2, 9, 9, 4}).input({2, 5, 5, 4}).input({2, 5, 5, 4}).elements() ==
-        2 * 81 * 4);
-  CHECK(single_op{"MaxPoolGrad", pool}.input({2, 9, 9, 4}).input({2, 5, 5, 4}).input({2, 5, 5, 4}).work() ==
-        2 * 25 * 4 * 9);
-  CHECK(single_op{"AvgPoolGrad", pool}.values({2, 9, 9, 4}).input({2, 5, 5, 4}).elements() == 2 * 81 * 4);
-  CHECK(single_op{"AvgPoolGrad", pool}.values({2, 9, 9, 4}).input({2, 5, 5, 4}).work() == 2 * 25 * 4 * 9);
-  single_op norm{"FusedBatchNorm"};
-  norm.input({2, 5, 5, 4}).input({4}).input({4}).input({4}).input({4});
-  CHECK(norm.elements(0) == 200);
-  CHECK(norm.elements(4) == 4);
-  CHECK(norm.work() == 1600);
-  single_op back{"FusedBatchNormGrad"};
-  back.input({2, 5, 5, 4}).input({2, 5, 5, 4}).input({4}).input({4}).input({4});
-  CHECK(back.elements(0) == 200);
-  CHECK(back.elements(2) == 4);
-  CHECK(back.work() == 2200);
+  check({
+    {"MaxPool", pool + word("padding", "SAME"), {{2, 9, 9, 4}}, {2 * 25 * 4}},
+    {"MaxPool", pool + word("padding", "VALID"), {{2, 9, 9, 4}}, {2 * 16 * 4}},
+    {"AvgPool", pool + word("padding", "VALID"), {{2, 9, 9, 4}}, {}, 2 * 16 * 4 * 9},
+    {"MaxPoolGrad", pool, {{2, 9, 9, 4}, {2, 5, 5, 4}, {2, 5, 5, 4}}, {2 * 81 * 4}, 2 * 25 * 4 * 9},
+    {"AvgPoolGrad", pool, {values({2, 9, 9, 4}), {2, 5, 5, 4}}, {2 * 81 * 4}, 2 * 25 * 4 * 9},
+    {"FusedBatchNorm", "", {{2, 5, 5, 4}, {4}, {4}, {4}, {4}}, {200, any, any, any, 4}, 1600},
+    {"FusedBatchNormGrad", "", {{2, 5, 5, 4}, {2, 5, 5, 4}, {4}, {4}, {4}}, {200, any, 4}, 2200},
+  });
 }
 
 TEST_CASE("elementwise ops broadcast, and reductions take axes") {
-  CHECK(single_op{"Add"}.input({2, 1, 3}).input({4, 1}).elements() == 24);
-  CHECK(single_op{"AddN"}.input({2, 3}).input({2, 3}).input({2, 3}).work() == 12);
-  CHECK(single_op{"Softmax"}.input({2, 3}).work() == 30);
-  CHECK(single_op{"Sum"}.input({2, 3, 4}).values({1}).elements() == 8);
-  CHECK(single_op{"Sum"}.input({2, 3, 4}).values({-1, 0}).elements() == 3);
-  CHECK(single_op{"Mean", yes("keep_dims")}.input({2, 3, 4}).values({0, 1, 2}).elements() == 1);
-  CHECK(single_op{"Sum"}.input({2, 3, 4}).values({1}).work() == 24);
-  CHECK(single_op{"Sum"}.input({2, 3, 4}).values({}).work() == 0);
-  CHECK(single_op{"ArgMax"}.input({2, 3, 4}).value(2).elements() == 12); // int64
-  CHECK(single_op{"BiasAddGrad"}.input({2, 3, 4}).elements() == 4);
-  CHECK(single_op{"BiasAddGrad", word("data_format", "NCHW")}.input({2, 3, 4, 5}).elements() == 3);
-  single_op loss{"SoftmaxCrossEntropyWithLogits"};
-  loss.input({6, 10}).input({6, 10});
-  CHECK(loss.elements(0) == 6);
-  CHECK(loss.elements(1) == 60);
-  CHECK(loss.work() == 300);
-  CHECK(single_op{"L2Loss"}.input({6, 10}).elements() == 1);
-  CHECK(single_op{"TopKV2"}.input({6, 10}).value(3).elements(1) == 18);
+  check({
+    {"Add", "", {{2, 1, 3}, {4, 1}}, {24}},
+    {"AddN", "", {{2, 3}, {2, 3}, {2, 3}}, {}, 12},
+    {"Softmax", "", {{2, 3}}, {}, 30},
+    {"Sum", "", {{2, 3, 4}, values({1})}, {8}, 24},
+    {"Sum", "", {{2, 3, 4}, values({-1, 0})}, {3}},
+    {"Mean", flag("keep_dims"), {{2, 3, 4}, values({0, 1, 2})}, {1}},
+    {"Sum", "", {{2, 3, 4}, values({})}, {}, 0},
+    {"ArgMax", "", {{2, 3, 4}, value(2)}, {12}}, // int64
+    {"BiasAddGrad", "", {{2, 3, 4}}, {4}},
+    {"BiasAddGrad", word("data_format", "NCHW"), {{2, 3, 4, 5}}, {3}},
+    {"SoftmaxCrossEntropyWithLogits", "", {{6, 10}, {6, 10}}, {6, 60}, 300},
+    {"L2Loss", "", {{6, 10}}, {1}},
+    {"TopKV2", "", {{6, 10}, value(3)}, {any, 18}},
+  });
 }
 
 TEST_CASE("moving data") {
-  CHECK(single_op{"Reshape"}.input({6, 4}).values({-1, 8}).elements() == 24);
-  CHECK(single_op{"Reshape"}.input({6, 4}).values({-1, 8}).work() == 0);
-  CHECK(single_op{"Transpose"}.input({6, 4}).values({1, 0}).elements() == 24);
-  CHECK(single_op{"Concat"}.value(1).input({2, 3}).input({2, 4}).elements() == 14);
-  CHECK(single_op{"ConcatV2"}.input({2, 3}).input({2, 4}).value(-1).elements() == 14);
-  CHECK(single_op{"Pack", number("axis", 1)}.input({2, 3}).input({2, 3}).elements() == 12);
-  CHECK(single_op{"Unpack", number("axis", 1) + number("num", 3)}.input({2, 3}).elements() == 2);
-  CHECK(single_op{"Split", number("num_split", 3)}.value(1).input({2, 6}).elements() == 4);
-  CHECK(single_op{"Slice"}.input({6, 8}).values({1, 2}).values({3, -1}).elements() == 18);
-  CHECK(single_op{"Gather"}.input({100, 8}).values({1, 2, 3}).elements() == 24);
-  CHECK(single_op{"GatherV2"}.input({100, 8}).values({1, 2, 3}).value(1).elements() == 300);
-  CHECK(single_op{"GatherNd"}.input({4, 5, 6}).input({7, 2}).elements() == 42);
-  CHECK(single_op{"Tile"}.input({2, 3}).values({4, 5}).elements() == 120);
-  CHECK(single_op{"ExpandDims"}.input({2, 3}).value(0).elements() == 6);
-  CHECK(single_op{"Squeeze"}.input({2, 1, 3}).elements() == 6);
-  CHECK(single_op{"Pad"}.input({2, 3}).values({1, 1, 2, 2}).elements() == 28);
-  CHECK(single_op{"OneHot"}.values({1, 2}).value(10).input({}).input({}).elements() == 20);
-  CHECK(single_op{"Range"}.value(2).value(10).value(3).elements() == 3);
-  CHECK(single_op{"Fill"}.values({4, 5}).input({}).elements() == 20);
-  CHECK(single_op{"RandomUniform", "attr { key: 'dtype' value { type: DT_FLOAT } }"}.values({4, 5}).work() == 20);
-  CHECK(single_op{"Cast", "attr { key: 'DstT' value { type: DT_DOUBLE } }"}.input({4}).elements() == 8);
-  CHECK(single_op{"Shape"}.input({4, 5}).elements() == 2);
-  CHECK(single_op{"Where"}.input({4, 5}).elements() > 0);
+  check({
+    {"Reshape", "", {{6, 4}, values({-1, 8})}, {24}, 0},
+    {"Transpose", "", {{6, 4}, values({1, 0})}, {24}},
+    {"Concat", "", {value(1), {2, 3}, {2, 4}}, {14}},
+    {"ConcatV2", "", {{2, 3}, {2, 4}, value(-1)}, {14}},
+    {"Pack", number("axis", 1), {{2, 3}, {2, 3}}, {12}},
+    {"Unpack", number("axis", 1) + number("num", 3), {{2, 3}}, {2}},
+    {"Split", number("num_split", 3), {value(1), {2, 6}}, {4}},
+    {"Slice", "", {{6, 8}, values({1, 2}), values({3, -1})}, {18}},
+    {"Gather", "", {{100, 8}, values({1, 2, 3})}, {24}},
+    {"GatherV2", "", {{100, 8}, values({1, 2, 3}), value(1)}, {300}},
+    {"GatherNd", "", {{4, 5, 6}, {7, 2}}, {42}},
+    {"Tile", "", {{2, 3}, values({4, 5})}, {120}},
+    {"ExpandDims", "", {{2, 3}, value(0)}, {6}},
+    {"Squeeze", "", {{2, 1, 3}}, {6}},
+    {"Pad", "", {{2, 3}, values({1, 1, 2, 2})}, {28}},
+    {"OneHot", "", {values({1, 2}), value(10), {}, {}}, {20}},
+    {"Range", "", {value(2), value(10), value(3)}, {3}},
+    {"Fill", "", {values({4, 5}), {}}, {20}},
+    {"RandomUniform", type_attr("dtype", "DT_FLOAT"), {values({4, 5})}, {}, 20},
+    {"Cast", type_attr("DstT", "DT_DOUBLE"), {{4}}, {8}},
+    {"Shape", "", {{4, 5}}, {2}},
+  });
 }
 
 TEST_CASE("strided slices") {
-  const auto slice = [](const dims& shape, const dims& begin, const dims& end, const dims& stride,
-                        const std::string& masks = "") {
-    return single_op{"StridedSlice", masks}.input(shape).values(begin).values(end).values(stride).elements();
-  };
-  CHECK(slice({10}, {2}, {8}, {3}) == 2);
-  CHECK(slice({10}, {-3}, {10}, {1}) == 3);
-  CHECK(slice({10}, {9}, {1}, {-2}) == 4);
-  CHECK(slice({10}, {0}, {0}, {1}, number("begin_mask", 1) + number("end_mask", 1)) == 10);
-  CHECK(slice({10, 7}, {4}, {5}, {1}, number("shrink_axis_mask", 1)) == 7);
-  CHECK(slice({10, 7}, {0, 1}, {0, 3}, {1, 1}, number("ellipsis_mask", 1)) == 20);
-  CHECK(slice({10, 7}, {0, 2}, {0, 5}, {1, 1}, number("new_axis_mask", 1)) == 21);
-  CHECK(slice({10}, {5}, {5}, {1}) == 0);
+  check({
+    {"StridedSlice", "", {{10}, values({2}), values({8}), values({3})}, {2}},
+    {"StridedSlice", "", {{10}, values({-3}), values({10}), values({1})}, {3}},
+    {"StridedSlice", "", {{10}, values({9}), values({1}), values({-2})}, {4}},
+    {"StridedSlice", number("begin_mask", 1) + number("end_mask", 1), {{10}, values({0}), values({0}), values({1})},
+     {10}},
+    {"StridedSlice", number("shrink_axis_mask", 1), {{10, 7}, values({4}), values({5}), values({1})}, {7}},
+    {"StridedSlice", number("ellipsis_mask", 1), {{10, 7}, values({0, 1}), values({0, 3}), values({1, 1})}, {20}},
+    {"StridedSlice", number("new_axis_mask", 1), {{10, 7}, values({0, 2}), values({0, 5}), values({1, 1})}, {21}},
+    {"StridedSlice", "", {{10}, values({5}), values({5}), values({1})}, {0}},
+  });
 }
 
 TEST_CASE("cells and updates") {
-  single_op cell{"LSTMBlockCell"};
-  cell.input({4, 6}).input({4, 8}).input({4, 8}).input({14, 32}).input({32});
-  CHECK(cell.elements(6) == 32);
-  CHECK(cell.work() == 2 * 4 * 14 * 32 + 14 * 32);
-  CHECK(single_op{"ApplyAdam"}.input({5, 6}).work() == 12 * 30);
-  CHECK(single_op{"ResourceApplyMomentum"}.input({5, 6}).work() == 4 * 30);
-  CHECK(single_op{"AssignAddVariableOp"}.input({5, 6}).input({5, 6}).work() == 30);
-  CHECK(single_op{"SparseApplyAdagrad"}.input({2, 6}).input({2, 6}).input({}).input({3, 6}).values({0, 1, 0}).work() ==
-        4 * 18);
+  check({
+    {"LSTMBlockCell", "", {{4, 6}, {4, 8}, {4, 8}, {14, 32}, {32}}, {any, any, any, any, any, any, 32},
+     2 * 4 * 14 * 32 + 14 * 32},
+    {"ApplyAdam", "", {{5, 6}}, {}, 12 * 30},
+    {"ResourceApplyMomentum", "", {{5, 6}}, {}, 4 * 30},
+    {"AssignAddVariableOp", "", {{5, 6}, {5, 6}}, {}, 30},
+    {"SparseApplyAdagrad", "", {{2, 6}, {2, 6}, {}, {3, 6}, values({0, 1, 0})}, {}, 4 * 18},
+  });
 }
 
 TEST_CASE("shapes that are computed in the graph are followed") {
   // As dense layers and gradients of means do: [batch, -1] from the shape, axes from BroadcastGradientArgs.
-  const std::string text = R"(
-    node { name: "x" op: "Placeholder" attr { key: "shape" value { shape { dim { size: 6 } dim { size: 4 } dim { size: 5 } } } } }
-    node { name: "shape" op: "Shape" input: "x" }
-    node { name: "0" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: 0 } } } }
-    node { name: "1" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: 1 } } } }
-    node { name: "batch" op: "StridedSlice" input: "shape" input: "0" input: "1" input: "1"
-           attr { key: "shrink_axis_mask" value { i: 1 } } }
-    node { name: "-1" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: -1 } } } }
-    node { name: "to" op: "Pack" input: "batch" input: "-1" }
-    node { name: "flat" op: "Reshape" input: "x" input: "to" }
-    node { name: "flat_shape" op: "Shape" input: "flat" }
-    node { name: "prod" op: "Prod" input: "flat_shape" input: "0" }
-    node { name: "ones" op: "Fill" input: "flat_shape" input: "prod" }
-    node { name: "row" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: 20 } } } }
-    node { name: "args" op: "BroadcastGradientArgs" input: "flat_shape" input: "row" }
-    node { name: "sum" op: "Sum" input: "flat" input: "args:1" }
-    versions { producer: 27 })";
+  const auto number_of = [](const std::string& name, const dims& shape, int i) {
+    return constant(name, "DT_INT32", shape, "int_val: " + std::to_string(i));
+  };
+  const auto text =
+    placeholder("x", {6, 4, 5}) + node("shape", "Shape", {"x"}) + number_of("0", {1}, 0) + number_of("1", {1}, 1) +
+    node("batch", "StridedSlice", {"shape", "0", "1", "1"}, number("shrink_axis_mask", 1)) + number_of("-1", {}, -1) +
+    node("to", "Pack", {"batch", "-1"}) + node("flat", "Reshape", {"x", "to"}) +
+    node("flat_shape", "Shape", {"flat"}) + node("prod", "Prod", {"flat_shape", "0"}) +
+    node("ones", "Fill", {"flat_shape", "prod"}) + number_of("row", {1}, 20) +
+    node("args", "BroadcastGradientArgs", {"flat_shape", "row"}) + node("sum", "Sum", {"flat", "args:1"}) +
+    "versions { producer: 27 }";
   const auto w = tensorflow::reader{}.read(text, "x").ops;
   const auto bytes = [&](op_id v) { return w.bytes(*w.outputs(v).begin()); };
   CHECK(bytes(7) == 6 * 20 * 4);
@@ -295,74 +217,39 @@ TEST_CASE("elements are followed through reals, and in lists that are no shapes"
   for (int i = 0; i < 100; ++i) {
     list += " int_val: " + std::to_string(i);
   }
-  const auto constant = [](const std::string& name, const std::string& type, const std::string& shape,
-                           const std::string& elements) {
-    return "node { name: '" + name + "' op: 'Const' attr { key: 'value' value { tensor { dtype: " + type +
-           " tensor_shape { " + shape + " } " + elements + " } } } }\n";
-  };
-  const auto cast = [](const std::string& name, const std::string& from, const std::string& to) {
-    return "node { name: '" + name + "' op: 'Cast' input: '" + from + "' attr { key: 'DstT' value { type: " + to +
-           " } } }\n";
-  };
-  const std::string text =
-    "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { "
-    "shape { dim { size: 11 } } } } } node { name: 'shape' op: 'Shape' input: 'x' }\n" +
-    cast("real", "shape", "DT_FLOAT") + constant("quarter", "DT_FLOAT", "", "float_val: 0.25") +
-    "node { name: 'scaled' op: 'Mul' input: 'real' input: 'quarter' } node { name: 'down' op: 'Floor' input: 'scaled' "
-    "}\n" +
-    cast("extent", "down", "DT_INT32") + constant("list", "DT_INT32", "dim { size: 100 }", list) +
-    constant("at", "DT_INT32", "dim { size: 1 }", "int_val: 60") + constant("0", "DT_INT32", "", "int_val: 0") +
-    "node { name: 'sixty' op: 'GatherV2' input: 'list' input: 'at' input: '0' } node { name: 'to' op: 'ConcatV2' "
-    "input: 'extent' input: 'sixty' input: '0' } node { name: 'zeros' op: 'Fill' input: 'to' input: 'quarter' }"
+  const auto text =
+    placeholder("x", {11}) + node("shape", "Shape", {"x"}) +
+    node("real", "Cast", {"shape"}, type_attr("DstT", "DT_FLOAT")) +
+    constant("quarter", "DT_FLOAT", {}, "float_val: 0.25") + node("scaled", "Mul", {"real", "quarter"}) +
+    node("down", "Floor", {"scaled"}) + node("extent", "Cast", {"down"}, type_attr("DstT", "DT_INT32")) +
+    constant("list", "DT_INT32", {100}, list) + constant("at", "DT_INT32", {1}, "int_val: 60") +
+    constant("0", "DT_INT32", {}, "int_val: 0") + node("sixty", "GatherV2", {"list", "at", "0"}) +
+    node("to", "ConcatV2", {"extent", "sixty", "0"}) + node("zeros", "Fill", {"to", "quarter"}) +
     "versions { producer: 27 }";
   const auto w = tensorflow::reader{}.read(text, "x").ops;
   CHECK(w.bytes(w.outputs(static_cast<op_id>(w.num_ops() - 1))[0]) == 2 * 60 * 4);
 }
 
-/// A list of integers as an attribute.
-std::string integers(const std::string& key, const dims& list) {
-  std::string text = "attr { key: '" + key + "' value { list { ";
-  for (const auto i : list) {
-    text += "i: " + std::to_string(i) + " ";
-  }
-  return text + "} } } ";
-}
-std::string boolean(const std::string& key, bool b) {
-  return "attr { key: '" + key + "' value { b: " + (b ? "true" : "false") + " } } ";
-}
-std::string integer(const std::string& key, int i) {
-  return "attr { key: '" + key + "' value { i: " + std::to_string(i) + " } } ";
-}
-std::string text(const std::string& key, const std::string& s) {
-  return "attr { key: '" + key + "' value { s: '" + s + "' } } ";
-}
-
 TEST_CASE("blocks of space become examples or channels, and back") {
-  CHECK(single_op("SpaceToBatchND").input({1, 64, 64, 32}).values({2, 2}).values({2, 2, 2, 2}).elements() ==
-        4 * 34 * 34 * 32);
-  CHECK(single_op("SpaceToBatchND").input({3, 10, 7}).values({4}).values({1, 1}).elements() == 12 * 3 * 7);
-  CHECK(single_op("SpaceToBatchND").input({3, 10, 7}).values({4}).values({1, 1}).work() == 0);
-  CHECK(single_op("BatchToSpaceND").input({4, 32, 32, 64}).values({2, 2}).values({0, 0, 0, 0}).elements() ==
-        64 * 64 * 64);
-  CHECK(single_op("BatchToSpaceND").input({12, 3, 7}).values({4}).values({1, 1}).elements() == 3 * 10 * 7);
-  CHECK(single_op("SpaceToBatch", integer("block_size", 2)).input({1, 6, 8, 5}).values({1, 1, 0, 0}).elements() ==
-        4 * 4 * 4 * 5);
-  CHECK(single_op("BatchToSpace", integer("block_size", 2)).input({4, 4, 4, 5}).values({1, 1, 0, 0}).elements() ==
-        1 * 6 * 8 * 5);
+  check({
+    {"SpaceToBatchND", "", {{1, 64, 64, 32}, values({2, 2}), values({2, 2, 2, 2})}, {4 * 34 * 34 * 32}},
+    {"SpaceToBatchND", "", {{3, 10, 7}, values({4}), values({1, 1})}, {12 * 3 * 7}, 0},
+    {"BatchToSpaceND", "", {{4, 32, 32, 64}, values({2, 2}), values({0, 0, 0, 0})}, {64 * 64 * 64}},
+    {"BatchToSpaceND", "", {{12, 3, 7}, values({4}), values({1, 1})}, {3 * 10 * 7}},
+    {"SpaceToBatch", number("block_size", 2), {{1, 6, 8, 5}, values({1, 1, 0, 0})}, {4 * 4 * 4 * 5}},
+    {"BatchToSpace", number("block_size", 2), {{4, 4, 4, 5}, values({1, 1, 0, 0})}, {1 * 6 * 8 * 5}},
+  });
   // The number of elements stays, so what reads the result tells the extents apart: windows of 1 with a stride.
   const std::string pool =
-    integers("ksize", {1, 1, 1, 1}) + integers("strides", {1, 2, 2, 1}) + text("padding", "SAME");
-  const auto pooled = [&](const std::string& op, const std::string& more) {
-    const auto graph =
-      "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { "
-      "shape { dim { size: 1 } dim { size: 6 } dim { size: 6 } dim { size: 16 } } } } } node { name: 'b' op: '" +
-      op + "' input: 'x' " + integer("block_size", 2) + more + " } node { name: 'p' op: 'MaxPool' input: 'b' " + pool +
-      " } versions { producer: 27 }";
+    ints("ksize", {1, 1, 1, 1}) + ints("strides", {1, 2, 2, 1}) + word("padding", "SAME");
+  const auto pooled = [&](const std::string& op) {
+    const auto graph = placeholder("x", {1, 6, 6, 16}) + node("b", op, {"x"}, number("block_size", 2)) +
+                       node("p", "MaxPool", {"b"}, pool) + "versions { producer: 27 }";
     const auto w = tensorflow::reader{}.read(graph, "net").ops;
     return w.bytes(w.outputs(2)[0]) / 4;
   };
-  CHECK(pooled("SpaceToDepth", "") == 2 * 2 * 64);
-  CHECK(pooled("DepthToSpace", "") == 6 * 6 * 4);
+  CHECK(pooled("SpaceToDepth") == 2 * 2 * 64);
+  CHECK(pooled("DepthToSpace") == 6 * 6 * 4);
 }
 
 TEST_CASE("a dilated convolution as TensorFlow 1 writes it") {
@@ -388,154 +275,103 @@ TEST_CASE("a dilated convolution as TensorFlow 1 writes it") {
 }
 
 TEST_CASE("rows that are summed by their numbers are as many as the last number says") {
-  CHECK(single_op("SegmentSum").input({1000, 64}).values({0, 0, 0, 1, 1}).elements() == 2 * 64);
-  CHECK(single_op("SegmentSum").input({1000, 64}).values({0, 0, 0, 1, 1}).work() == 64000);
-  CHECK(single_op("SegmentMax").input({3, 4, 5}).values({0, 0, 6}).elements() == 7 * 20);
   dims many(500, 0);
   many.back() = 9;
-  CHECK(single_op("SegmentMin").input({500, 3}).values(many).elements() == 10 * 3);
-  CHECK(single_op("SegmentMean").input({500, 3}).input({500}).elements() == 500 * 3); // the most that is possible
-  CHECK(single_op("SparseSegmentSum").input({100, 8}).values({5, 6, 7}).values({0, 0, 1}).elements() == 2 * 8);
-  CHECK(single_op("SparseSegmentSum").input({100, 8}).values({5, 6, 7}).values({0, 0, 1}).work() == 24);
-  CHECK(
-    single_op("SparseSegmentMeanWithNumSegments").input({100, 8}).values({5, 6}).values({0, 3}).value(9).elements() ==
-    9 * 8);
-  CHECK(single_op("UnsortedSegmentProd").input({100, 8}).input({100}).value(7).elements() == 7 * 8);
-  const auto text =
-    "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { "
-    "shape { dim { size: 6 } } } } } node { name: 's' op: 'SegmentSum' input: 'x' input: 'x' } versions { producer: 27 "
-    "}";
+  check({
+    {"SegmentSum", "", {{1000, 64}, values({0, 0, 0, 1, 1})}, {2 * 64}, 64000},
+    {"SegmentMax", "", {{3, 4, 5}, values({0, 0, 6})}, {7 * 20}},
+    {"SegmentMin", "", {{500, 3}, values(many)}, {10 * 3}},
+    {"SegmentMean", "", {{500, 3}, {500}}, {500 * 3}}, // the most that is possible
+    {"SparseSegmentSum", "", {{100, 8}, values({5, 6, 7}), values({0, 0, 1})}, {2 * 8}, 24},
+    {"SparseSegmentMeanWithNumSegments", "", {{100, 8}, values({5, 6}), values({0, 3}), value(9)}, {9 * 8}},
+    {"UnsortedSegmentProd", "", {{100, 8}, {100}, value(7)}, {7 * 8}},
+    {"Where", "", {{4, 5}}, {20 * 2 * 2}}, // of eight bytes
+    {"Unique", "", {{50}}, {50, 50}},
+  });
+  const auto text = placeholder("x", {6}) + node("s", "SegmentSum", {"x", "x"}) + "versions { producer: 27 }";
   const auto m = tensorflow::reader{}.read(text, "net");
   REQUIRE(m.notes.size() == 1);
   CHECK(m.notes[0] == "1 outputs are as large as their data say: the most that is possible is taken");
-  CHECK(single_op("Where").input({4, 5}).elements() == 20 * 2 * 2); // of eight bytes
-  CHECK(single_op("Unique").input({50}).elements() == 50);
-  CHECK(single_op("Unique").input({50}).elements(1) == 50);
 }
 
 TEST_CASE("quantised ops compute what the plain ones do, and tell ranges") {
-  const std::string type = "attr { key: 'Toutput' value { type: DT_QINT32 } } ";
-  const auto product =
-    single_op("QuantizedMatMul", type).input({8, 64}).input({64, 16}).input({}).input({}).input({}).input({});
-  auto op = product;
-  CHECK(op.elements() == 8 * 16);
-  CHECK(op.elements(1) == 1);
-  CHECK(op.elements(2) == 1);
-  CHECK(op.work() == 2.0 * 8 * 64 * 16);
-  const auto window = integers("strides", {1, 1, 1, 1}) + text("padding", "VALID") +
-                      "attr { key: 'out_type' value { type: DT_QINT32 } } ";
-  auto conv = single_op("QuantizedConv2D", window)
-                .input({1, 10, 10, 3})
-                .input({3, 3, 3, 7})
-                .input({})
-                .input({})
-                .input({})
-                .input({});
-  CHECK(conv.elements() == 8 * 8 * 7);
-  CHECK(conv.elements(2) == 1);
-  CHECK(conv.work() == 2.0 * 8 * 8 * 7 * 27);
-  CHECK(single_op("QuantizeV2", "attr { key: 'T' value { type: DT_QUINT8 } } ")
-          .input({40})
-          .input({})
-          .input({})
-          .elements() == 10);
-  CHECK(single_op("Dequantize", "attr { key: 'T' value { type: DT_QUINT8 } } ")
-          .input({40})
-          .input({})
-          .input({})
-          .elements() == 40);
-  CHECK(single_op("Requantize", "attr { key: 'out_type' value { type: DT_QUINT8 } } ")
-          .input({40})
-          .input({})
-          .input({})
-          .elements() == 10);
-  CHECK(single_op("QuantizedRelu").input({40}).input({}).input({}).elements(1) == 1);
-  CHECK(single_op("RequantizationRange").input({40}).input({}).input({}).elements() == 1);
-  CHECK(single_op("QuantizedConcat")
-          .value(1)
-          .input({2, 3})
-          .input({2, 4})
-          .input({})
-          .input({})
-          .input({})
-          .input({})
-          .elements() == 14);
+  const std::string type = type_attr("Toutput", "DT_QINT32");
+  const auto window = ints("strides", {1, 1, 1, 1}) + word("padding", "VALID") +
+                      type_attr("out_type", "DT_QINT32");
+  check({
+    {"QuantizedMatMul", type, {{8, 64}, {64, 16}, {}, {}, {}, {}}, {8 * 16, 1, 1}, 2.0 * 8 * 64 * 16},
+    {"QuantizedConv2D", window, {{1, 10, 10, 3}, {3, 3, 3, 7}, {}, {}, {}, {}}, {8 * 8 * 7, any, 1},
+     2.0 * 8 * 8 * 7 * 27},
+    {"QuantizeV2", type_attr("T", "DT_QUINT8"), {{40}, {}, {}}, {10}},
+    {"Dequantize", type_attr("T", "DT_QUINT8"), {{40}, {}, {}}, {40}},
+    {"Requantize", type_attr("out_type", "DT_QUINT8"), {{40}, {}, {}}, {10}},
+    {"QuantizedRelu", "", {{40}, {}, {}}, {any, 1}},
+    {"RequantizationRange", "", {{40}, {}, {}}, {1}},
+    {"QuantizedConcat", "", {value(1), {2, 3}, {2, 4}, {}, {}, {}, {}}, {14}},
+  });
 }
 
 TEST_CASE("diagonals and matrices") {
-  CHECK(single_op("MatrixDiag").input({3, 5}).elements() == 3 * 25);
-  CHECK(single_op("MatrixDiagPart").input({3, 5, 7}).elements() == 3 * 5);
-  CHECK(single_op("MatrixDiagV3").input({3, 5}).value(0).value(-1).value(-1).input({}).elements() == 3 * 25);
-  CHECK(single_op("MatrixDiagV2").input({3, 5}).value(2).value(-1).value(-1).input({}).elements() == 3 * 49);
-  CHECK(single_op("MatrixDiagV3").input({3, 5}).value(-2).value(-1).value(5).input({}).elements() == 3 * 7 * 5);
-  CHECK(single_op("MatrixDiagV3").input({3, 2, 5}).values({0, 1}).value(5).value(6).input({}).elements() == 3 * 30);
-  CHECK(single_op("MatrixDiagPartV3").input({3, 5, 7}).value(1).input({}).elements() == 3 * 5);
-  CHECK(single_op("MatrixDiagPartV2").input({3, 5, 7}).values({-1, 2}).input({}).elements() == 3 * 4 * 5);
-  CHECK(single_op("Diag").input({3, 4}).elements() == 144);
-  CHECK(single_op("DiagPart").input({3, 4, 3, 4}).elements() == 12);
+  check({
+    {"MatrixDiag", "", {{3, 5}}, {3 * 25}},
+    {"MatrixDiagPart", "", {{3, 5, 7}}, {3 * 5}},
+    {"MatrixDiagV3", "", {{3, 5}, value(0), value(-1), value(-1), {}}, {3 * 25}},
+    {"MatrixDiagV2", "", {{3, 5}, value(2), value(-1), value(-1), {}}, {3 * 49}},
+    {"MatrixDiagV3", "", {{3, 5}, value(-2), value(-1), value(5), {}}, {3 * 7 * 5}},
+    {"MatrixDiagV3", "", {{3, 2, 5}, values({0, 1}), value(5), value(6), {}}, {3 * 30}},
+    {"MatrixDiagPartV3", "", {{3, 5, 7}, value(1), {}}, {3 * 5}},
+    {"MatrixDiagPartV2", "", {{3, 5, 7}, values({-1, 2}), {}}, {3 * 4 * 5}},
+    {"Diag", "", {{3, 4}}, {144}},
+    {"DiagPart", "", {{3, 4, 3, 4}}, {12}},
+  });
 }
 
 TEST_CASE("decompositions cost what textbooks say") {
-  CHECK(single_op("Cholesky").input({2, 30, 30}).work() == doctest::Approx(2 * 30 * 30 * 30 / 3.0));
-  CHECK(single_op("Cholesky").input({2, 30, 30}).elements() == 2 * 900);
-  auto svd = single_op("Svd").input({4, 50, 20});
-  CHECK(svd.elements(0) == 4 * 20);
-  CHECK(svd.elements(1) == 4 * 50 * 20);
-  CHECK(svd.elements(2) == 4 * 20 * 20);
-  CHECK(svd.work() == doctest::Approx(4 * (14.0 * 50 * 400 + 8 * 8000)));
-  auto values = single_op("Svd", boolean("compute_uv", false)).input({20, 50});
-  CHECK(values.elements(0) == 20);
-  CHECK(values.elements(1) == 0);
-  CHECK(values.work() == doctest::Approx(4.0 * 50 * 400 - 4.0 / 3 * 8000));
-  CHECK(single_op("Svd", boolean("full_matrices", true)).input({50, 20}).elements(1) == 2500);
-  CHECK(single_op("Qr").input({50, 20}).elements(0) == 1000);
-  CHECK(single_op("Qr").input({50, 20}).elements(1) == 400);
-  CHECK(single_op("Qr", boolean("full_matrices", true)).input({50, 20}).elements(0) == 2500);
-  CHECK(single_op("SelfAdjointEigV2").input({7, 7}).elements(0) == 7);
-  CHECK(single_op("SelfAdjointEigV2").input({7, 7}).elements(1) == 49);
-  CHECK(single_op("SelfAdjointEigV2", boolean("compute_v", false)).input({6, 6}).work() ==
-        doctest::Approx(4.0 / 3 * 216));
-  CHECK(single_op("Lu").input({3, 7, 7}).elements(1) == 21);
-  CHECK(single_op("MatrixDeterminant").input({3, 7, 7}).elements() == 3);
-  CHECK(single_op("MatrixInverse").input({7, 7}).work() == doctest::Approx(2 * 343));
-  CHECK(single_op("MatrixSolve").input({9, 9}).input({9, 2}).elements() == 18);
-  CHECK(single_op("MatrixSolve").input({9, 9}).input({9, 2}).work() == doctest::Approx(2.0 / 3 * 729 + 2 * 81 * 2));
-  CHECK(single_op("MatrixTriangularSolve").input({9, 9}).input({4, 9, 2}).elements() == 4 * 18);
-  CHECK(single_op("MatrixTriangularSolve").input({9, 9}).input({9, 2}).work() == 81 * 2);
-  CHECK(single_op("MatrixSolveLs").input({9, 4}).input({9, 2}).input({}).elements() == 8);
-  CHECK(single_op("FFT").input({3, 8}).work() == 5 * 24 * 3);
-  CHECK(single_op("RFFT").input({3, 8}).values({8}).elements() == 30);
-  CHECK(
-    single_op("RFFT", "attr { key: 'Tcomplex' value { type: DT_COMPLEX64 } } ").input({3, 8}).values({8}).elements() ==
-    30);
-  CHECK(single_op("IRFFT").input({3, 5}).values({8}).elements() == 24);
+  check({
+    {"Cholesky", "", {{2, 30, 30}}, {2 * 900}, 2 * 30 * 30 * 30 / 3.0},
+    {"Svd", "", {{4, 50, 20}}, {4 * 20, 4 * 50 * 20, 4 * 20 * 20}, 4 * (14.0 * 50 * 400 + 8 * 8000)},
+    {"Svd", flag("compute_uv", false), {{20, 50}}, {20, 0}, 4.0 * 50 * 400 - 4.0 / 3 * 8000},
+    {"Svd", flag("full_matrices"), {{50, 20}}, {any, 2500}},
+    {"Qr", "", {{50, 20}}, {1000, 400}},
+    {"Qr", flag("full_matrices"), {{50, 20}}, {2500}},
+    {"SelfAdjointEigV2", "", {{7, 7}}, {7, 49}},
+    {"SelfAdjointEigV2", flag("compute_v", false), {{6, 6}}, {}, 4.0 / 3 * 216},
+    {"Lu", "", {{3, 7, 7}}, {any, 21}},
+    {"MatrixDeterminant", "", {{3, 7, 7}}, {3}},
+    {"MatrixInverse", "", {{7, 7}}, {}, 2 * 343},
+    {"MatrixSolve", "", {{9, 9}, {9, 2}}, {18}, 2.0 / 3 * 729 + 2 * 81 * 2},
+    {"MatrixTriangularSolve", "", {{9, 9}, {4, 9, 2}}, {4 * 18}},
+    {"MatrixTriangularSolve", "", {{9, 9}, {9, 2}}, {}, 81 * 2},
+    {"MatrixSolveLs", "", {{9, 4}, {9, 2}, {}}, {8}},
+    {"FFT", "", {{3, 8}}, {}, 5 * 24 * 3},
+    {"RFFT", "", {{3, 8}, values({8})}, {30}},
+    {"RFFT", type_attr("Tcomplex", "DT_COMPLEX64"), {{3, 8}, values({8})}, {30}},
+    {"IRFFT", "", {{3, 5}, values({8})}, {24}},
+  });
 }
 
 TEST_CASE("patches, dilations, crops, lists of tensors") {
   const auto window = [](const std::string& padding) {
-    return integers("ksizes", {1, 3, 3, 1}) + integers("strides", {1, 5, 5, 1}) + integers("rates", {1, 2, 2, 1}) +
-           text("padding", padding);
+    return ints("ksizes", {1, 3, 3, 1}) + ints("strides", {1, 5, 5, 1}) + ints("rates", {1, 2, 2, 1}) +
+           word("padding", padding);
   };
-  CHECK(single_op("ExtractImagePatches", window("VALID")).input({1, 10, 10, 2}).elements() == 2 * 2 * 18);
-  CHECK(single_op("ExtractImagePatches", window("SAME")).input({1, 11, 10, 2}).elements() == 3 * 2 * 18);
+  check({
+    {"ExtractImagePatches", window("VALID"), {{1, 10, 10, 2}}, {2 * 2 * 18}},
+    {"ExtractImagePatches", window("SAME"), {{1, 11, 10, 2}}, {3 * 2 * 18}},
+  });
   const auto morphology =
-    integers("strides", {1, 1, 1, 1}) + integers("rates", {1, 2, 2, 1}) + text("padding", "VALID");
-  auto dilated = single_op("Dilation2D", morphology).input({1, 10, 10, 4}).input({3, 2, 4});
-  CHECK(dilated.elements() == 6 * 8 * 4);
-  CHECK(dilated.work() == 2.0 * 6 * 8 * 4 * 6);
-  CHECK(single_op("CropAndResize").input({2, 90, 90, 3}).input({7, 4}).input({7}).values({14, 15}).elements() ==
-        7 * 14 * 15 * 3);
-  CHECK(single_op("MaxPoolWithArgmax",
-                  integers("ksize", {1, 2, 2, 1}) + integers("strides", {1, 2, 2, 1}) + text("padding", "VALID"))
-          .input({1, 8, 8, 3})
-          .elements(1) == 48 * 2); // of eight bytes
-  CHECK(single_op("BlockLSTM").value(5).input({5, 2, 3}).input({2, 7}).input({2, 7}).input({10, 28}).elements(6) ==
-        5 * 2 * 7);
-  CHECK(single_op("BlockLSTM").value(5).input({5, 2, 3}).input({2, 7}).input({2, 7}).input({10, 28}).work() ==
-        5 * (2.0 * 2 * 280 + 14 * 14));
-  CHECK(single_op("TensorListGetItem").input({20, 32, 8}).value(0).values({-1, 8}).elements() == 32 * 8);
-  CHECK(single_op("TensorListStack", integer("num_elements", 9)).input({-1, 32, 8}).values({-1, 8}).elements() ==
-        9 * 32 * 8);
+    ints("strides", {1, 1, 1, 1}) + ints("rates", {1, 2, 2, 1}) + word("padding", "VALID");
+  check({
+    {"Dilation2D", morphology, {{1, 10, 10, 4}, {3, 2, 4}}, {6 * 8 * 4}, 2.0 * 6 * 8 * 4 * 6},
+    {"CropAndResize", "", {{2, 90, 90, 3}, {7, 4}, {7}, values({14, 15})}, {7 * 14 * 15 * 3}},
+    {"MaxPoolWithArgmax", ints("ksize", {1, 2, 2, 1}) + ints("strides", {1, 2, 2, 1}) + word("padding", "VALID"),
+     {{1, 8, 8, 3}}, {any, 48 * 2}}, // of eight bytes
+    {"BlockLSTM", "", {value(5), {5, 2, 3}, {2, 7}, {2, 7}, {10, 28}}, {any, any, any, any, any, any, 5 * 2 * 7},
+     5 * (2.0 * 2 * 280 + 14 * 14)},
+    {"TensorListGetItem", "", {{20, 32, 8}, value(0), values({-1, 8})}, {32 * 8}},
+    {"TensorListStack", number("num_elements", 9), {{-1, 32, 8}, values({-1, 8})}, {9 * 32 * 8}},
+  });
 }
 
 } // namespace interop_tensorflow_shapes_test
+

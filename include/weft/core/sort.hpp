@@ -126,6 +126,22 @@ constexpr void sort(Elements&& x, Before before = {}) {
   weft::sort(x.data(), x.data() + x.size(), std::move(before));
 }
 
+/// Sorts a vector and leaves one of equal elements.
+template <class Vector>
+constexpr void sort_unique(Vector& list) {
+  if (list.empty()) {
+    return;
+  }
+  weft::sort(list);
+  auto kept = list.begin();
+  for (auto next = kept + 1; next != list.end(); ++next) {
+    if (!(*kept == *next) && ++kept != next) {
+      *kept = std::move(*next);
+    }
+  }
+  list.erase(kept + 1, list.end());
+}
+
 /// Sorts as `sort` does, and leaves equal elements in the order in which they were. `buffer` has as many elements.
 /// Complexity: O(n log n); no allocation.
 template <class T, class Before>

@@ -243,9 +243,8 @@ void write_workload_csv(std::ostream& out, const W& w, csv_losses losses = csv_l
       groups[w.group(v)].push_back(v);
     }
   }
-  const auto sort_unique = [](std::vector<op_id> ops) {
-    weft::sort(ops);
-    ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+  const auto in_order = [](std::vector<op_id> ops) {
+    sort_unique(ops);
     return ops;
   };
   out << detail::csv_graph::header << '\n';
@@ -295,7 +294,7 @@ void write_workload_csv(std::ostream& out, const W& w, csv_losses losses = csv_l
       std::replace_if(
         name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
     }
-    out << std::to_string(v) + ',' + list(sort_unique(successors)) + ',' + list(sort_unique(predecessors)) + ',' +
+    out << std::to_string(v) + ',' + list(in_order(successors)) + ',' + list(in_order(predecessors)) + ',' +
              list(colocated) + ',' + std::to_string(bytes) + ',' + number_text(w.work(v)) + ',' +
              std::to_string(w.resident_bytes(v)) + ',' + kind + ',' + name + '\n';
   }

@@ -245,7 +245,7 @@ private:
     for (const auto& [parent, child] : dependencies_) {
       listed.emplace_back(job_called(parent), job_called(child));
     }
-    workflow::sort_unique(listed);
+    sort_unique(listed);
     flow_.order(listed);
   }
 

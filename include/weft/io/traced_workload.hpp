@@ -2,6 +2,7 @@
 /// Makes the workload of a program that names every tensor it makes, and keeps parameters with the ops that read them.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
 
 #include <algorithm>
@@ -49,8 +50,7 @@ public:
         held.push_back(x.parameter);
       }
     }
-    std::ranges::sort(held);
-    held.erase(std::unique(held.begin(), held.end()), held.end());
+    sort_unique(held);
     for (const auto number : held) {
       auto& p = parameters_[number];
       if (p.bytes <= copied || !p.is_held) {
@@ -139,8 +139,7 @@ private:
         made.emplace_back(x.op, x.output);
       }
     }
-    std::ranges::sort(made);
-    made.erase(std::unique(made.begin(), made.end()), made.end());
+    sort_unique(made);
     for (const auto& [from, output] : made) {
       builder_.add_edge(from, v, output);
       const auto at = std::ranges::lower_bound(views_, from, {}, &shown_parameter::op); // ids ascend

@@ -224,8 +224,8 @@ private:
       }
       ++v;
     }
-    workflow::sort_unique(from_parents);
-    workflow::sort_unique(from_children);
+    sort_unique(from_parents);
+    sort_unique(from_children);
     if (!from_parents.empty() && !from_children.empty() && from_parents != from_children) {
       const auto [p, c] = std::mismatch(from_parents.begin(), from_parents.end(), from_children.begin(),
                                         from_children.end());
@@ -326,8 +326,7 @@ void write_wfformat(std::ostream& out, const W& w, std::span<const double> secon
   const auto names = detail::task_ids(w);
   const auto file = [](tensor_id t) { return "t" + std::to_string(t); };
   const auto list = [&](std::vector<op_id> ops) {
-    weft::sort(ops);
-    ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+    sort_unique(ops);
     auto result = json::array();
     for (const op_id v : ops) {
       result.push_back(names[v]);

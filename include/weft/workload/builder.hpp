@@ -53,12 +53,12 @@ public:
     if (o.kinds.empty()) {
       throw constraint_error({v}, where(v, o.name) + ": allows no device kind at all");
     }
-    check_bytes(where(v, o.name) + ": resident_bytes", o.resident_bytes);
+    check_bytes(o.resident_bytes, [&] { return where(v, o.name) + ": resident_bytes"; });
     if (o.slots == 0) {
       throw value_error(where(v, o.name) + ": slots", "must be at least 1");
     }
     if (o.bytes) {
-      check_bytes(where(v, o.name) + ": bytes", *o.bytes);
+      check_bytes(*o.bytes, [&] { return where(v, o.name) + ": bytes"; });
       add_tensor(v, *o.bytes);
     }
     outputs_.push_back(
@@ -88,7 +88,7 @@ public:
   /// Adds a further output tensor to v and returns its number among v's outputs (0 for the first).
   std::uint32_t add_output(op_id v, byte_count bytes) {
     check_op(v, "add_output");
-    check_bytes(where(v) + ": output " + std::to_string(outputs_[v].count), bytes);
+    check_bytes(bytes, [&] { return where(v) + ": output " + std::to_string(outputs_[v].count); });
     add_tensor(v, bytes);
     return outputs_[v].count++;
   }
@@ -109,8 +109,9 @@ public:
   void add_resident(op_id v, byte_count bytes) {
     check_op(v, "add_resident");
     auto& sum = columns_.resident_bytes_[v];
-    check_bytes(where(v) + ": resident_bytes", bytes);
-    check_bytes(where(v) + ": resident_bytes", sum + bytes);
+    for (const auto checked : {bytes, sum + bytes}) {
+      check_bytes(checked, [&] { return where(v) + ": resident_bytes"; });
+    }
     sum += bytes;
   }
 
@@ -223,9 +224,11 @@ private:
     }
   }
 
-  static void check_bytes(const std::string& where, byte_count bytes) {
+  /// `where()` is not said before it is needed.
+  template <class Where>
+  static void check_bytes(byte_count bytes, const Where& where) {
     if (bytes > max_total_bytes) {
-      throw value_error(where, std::to_string(bytes) + " bytes is too large (was a negative number converted?)");
+      throw value_error(where(), std::to_string(bytes) + " bytes is too large (was a negative number converted?)");
     }
   }
 

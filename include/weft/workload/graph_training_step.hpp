@@ -157,8 +157,7 @@ private:
   /// The ops on which the loss is computed, ascending.
   std::vector<op_id> find_seeds() const {
     auto seeds = o_.outputs;
-    weft::sort(seeds);
-    seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
+    sort_unique(seeds);
     for (const op_id v : seeds) {
       check(v, "outputs");
       if (!depends_[v]) {
@@ -376,8 +375,7 @@ private:
       for (const auto& g : dy) {
         trigger.push_back(g.op);
       }
-      weft::sort(trigger);
-      trigger.erase(std::unique(trigger.begin(), trigger.end()), trigger.end());
+      sort_unique(trigger);
     }
     const bool product = rules_[v].product;
     const op_id holder = parameters_of_[v];

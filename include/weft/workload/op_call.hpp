@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/config.hpp"
+#include "weft/core/ids.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -69,5 +70,23 @@ struct op_call {
     return found == texts.end() ? otherwise : std::string_view{found->second};
   }
 };
+
+/// Bytes of a tensor with these extents, none of them negative, and elements of so many bits; those of less than a byte
+/// are packed. One more than `max_total_bytes` if it is larger than that.
+template <class Extents>
+byte_count tensor_bytes(const Extents& dims, std::uint32_t bits) {
+  if (bits == 0 || std::find(dims.begin(), dims.end(), 0) != dims.end()) {
+    return 0;
+  }
+  const byte_count most = max_total_bytes / bits * 8; // elements
+  byte_count count = 1;
+  for (const auto d : dims) {
+    if (static_cast<byte_count>(d) > most / count) {
+      return max_total_bytes + 1;
+    }
+    count *= static_cast<byte_count>(d);
+  }
+  return count / 8 * bits + (count % 8 * bits + 7) / 8;
+}
 
 } // namespace weft

@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/builder.hpp"
@@ -127,8 +128,7 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
     }
     if (is_first) { // the others follow
       auto& before = triggers[segments.find(v)];
-      std::sort(before.begin(), before.end());
-      before.erase(std::unique(before.begin(), before.end()), before.end());
+      sort_unique(before);
       for (const op_id u : before) {
         b.add_control_edge(u, copy[v]);
       }

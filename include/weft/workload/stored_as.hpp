@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
@@ -247,8 +248,7 @@ std::vector<op_id> recomputed_ops(const Workload& w, recomputation what, const B
     for (const auto& a : attentions(w, is_backward)) {
       made_again.insert(made_again.end(), a.ops.begin(), a.ops.end());
     }
-    std::sort(made_again.begin(), made_again.end());
-    made_again.erase(std::unique(made_again.begin(), made_again.end()), made_again.end());
+    sort_unique(made_again);
     return made_again;
   }
   for (const op_id v : ids(w.num_ops())) {

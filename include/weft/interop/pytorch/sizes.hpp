@@ -101,18 +101,17 @@ public:
     if (dims->size() > 64) {
       throw error("a tensor has more than 64 extents, which PyTorch has not");
     }
-    tensor_shape made{.bytes = *element};
-    double bytes = static_cast<double>(*element);
+    tensor_shape made;
     for (const auto& size : *dims) {
       made.dims.push_back(value(size));
-      bytes *= static_cast<double>(made.dims.back());
-      made.bytes *= static_cast<byte_count>(made.dims.back()); // wraps around where it is refused
     }
-    if (bytes >= static_cast<double>(max_total_bytes)) {
+    const auto bits = static_cast<std::uint32_t>(8 * *element);
+    made.bytes = tensor_bytes(made.dims, bits);
+    if (made.bytes > max_total_bytes) {
       throw error("a tensor has more than 2^62 bytes");
     }
     if (is_floating(type)) {
-      float_bytes_[static_cast<std::uint32_t>(8 * *element)] += static_cast<double>(made.bytes);
+      float_bytes_[bits] += static_cast<double>(made.bytes);
     }
     return shapes_.emplace(&meta, std::move(made)).first->second;
   }
@@ -134,11 +133,7 @@ public:
     return text;
   }
   std::string symbols() const {
-    std::string text;
-    for (const auto& [symbol, hint] : hints_) {
-      text += (text.empty() ? "" : ", ") + io::on_one_line(symbol);
-    }
-    return text;
+    return io::joined(hints_, [](const auto& known) { return io::on_one_line(known.first); });
   }
 
 private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/interop/pytorch/document.hpp"
 #include "weft/interop/pytorch/reader_options.hpp"
 #include "weft/interop/pytorch/schema.hpp"
@@ -332,10 +333,6 @@ private:
         ops_.add_order(first, v);
       }
     }
-  }
-  static void sort_unique(std::vector<op_id>& list) {
-    std::ranges::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
   }
 
   /// What is written into a tensor is written after all that read it before, and read after that.

@@ -8,6 +8,7 @@
 #include "weft/interop/stablehlo/program.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
+#include "weft/workload/flop_rules.hpp"
 #include "weft/workload/op_catalogue.hpp"
 
 #include <algorithm>
@@ -141,17 +142,28 @@ private:
     return known;
   }
 
-  /// An operation, with the elements of its first operand and its first result.
+  /// An operation, and its operands and results as rules of the catalogue see them.
   struct counted {
     const operation& op;
-    double in, out;
+    op_call call;
   };
   using rule = double (*)(costs&, const counted&);
   static double nothing(costs&, const counted&) { return 0; }
   static double callee(costs& c, const counted& x) { return c.of_function(c.p_.callee(x.op)); }
-  static double products(costs& c, const counted& x) { return 2 * x.out * c.contracted(x.op); }
-  static double filters(costs& c, const counted& x) { return c.convolution(x.op); }
-  static double each_in(costs& c, const counted& x) { return c.of_regions(x.op) * x.in; }
+  static double products(costs& c, const counted& x) {
+    double product = 2 * x.call.out();
+    for (const auto axis : detail::product_axes(c.p_, x.op, "contracting")) {
+      product *= x.call.extent(0, static_cast<std::int64_t>(axis));
+    }
+    return product;
+  }
+  static double einsum(costs& c, const counted& x) {
+    auto call = x.call;
+    call.texts["equation"] = unquoted(c.attribute(x.op, "config", "einsum_config"));
+    return flop_rules::einsum(call);
+  }
+  static double filters(costs& c, const counted& x) { return c.convolution(x); }
+  static double each_in(costs& c, const counted& x) { return c.of_regions(x.op) * x.call.in(0); }
   static double dearest_region(costs& c, const counted& x) {
     double dearest = 0;
     for (const auto r : c.p_.regions_of(x.op)) {
@@ -171,63 +183,60 @@ private:
       {"case", dearest_region},
       {"dot_general", products},
       {"dot", products},
-      {"einsum", [](costs& c, const counted& x) { return 2 * c.einsum(x.op); }},
-      {"unary_einsum", [](costs&, const counted& x) { return x.in; }},
+      {"einsum", einsum},
+      {"unary_einsum", einsum},
       {"convolution", filters},
       {"dynamic_conv", filters},
       {"reduce", // each element is combined once; `applies` names one operation
-       [](costs& c, const counted& x) { return x.op.num_regions > 0 ? c.of_regions(x.op) * x.in : x.in; }},
+       [](costs& c, const counted& x) { return x.op.num_regions > 0 ? each_in(c, x) : x.call.in(0); }},
       {"all_reduce", each_in},
       {"reduce_scatter", each_in},
-      {"map", [](costs& c, const counted& x) { return c.of_regions(x.op) * x.out; }},
+      {"map", [](costs& c, const counted& x) { return c.of_regions(x.op) * x.call.out(); }},
       {"scatter", // n inputs, indices, n updates; each element of an update is combined with what is there
        [](costs& c, const counted& x) {
          const auto n = x.op.num_operands;
-         return n < 3 ? 0 : c.of_regions(x.op) * c.p_.operand_type(x.op, (n + 1) / 2).elements();
+         return n < 3 ? 0 : c.of_regions(x.op) * x.call.in((n + 1) / 2);
        }},
       {"sort", // n log2 n comparisons per row
        [](costs& c, const counted& x) {
-         const auto& t = c.p_.operand_type(x.op, 0);
          const auto axis = detail::leading_number(c.p_.attribute_of(x.op, "dimension"));
-         const double row = detail::extent(t, axis ? axis->first : t.dims.size() - 1);
-         return c.of_regions(x.op) * x.in * std::log2(std::max(row, 2.0));
+         const double row = x.call.extent(0, axis ? static_cast<std::int64_t>(axis->first) : -1);
+         return each_in(c, x) * std::log2(std::max(row, 2.0));
        }},
-      {"reduce_window", [](costs& c, const counted& x) { return c.of_regions(x.op) * x.out * c.window(x.op); }},
+      {"reduce_window", [](costs& c, const counted& x) { return c.of_regions(x.op) * x.call.out() * c.window(x.op); }},
       {"select_and_scatter", // each element of the gradient chooses one of its window and is added to it
-       [](costs& c, const counted& x) { return c.p_.operand_type(x.op, 1).elements() * (c.window(x.op) + 1); }},
-      {"cholesky", // n³ / 3
-       [](costs& c, const counted& x) { return x.in * last_extent(c.p_.operand_type(x.op, 0)) / 3; }},
-      {"triangular_solve", // n² multiply-adds per right-hand side, of a triangle
-       [](costs& c, const counted& x) { return x.out * last_extent(c.p_.operand_type(x.op, 0)); }},
+       [](costs& c, const counted& x) { return x.call.in(1) * (c.window(x.op) + 1); }},
+      {"cholesky", [](costs&, const counted& x) { return flop_rules::cubic<1>(x.call); }},
+      {"triangular_solve", [](costs&, const counted& x) { return flop_rules::substitution(x.call); }},
       {"fft", // 5 n log2 n
        [](costs& c, const counted& x) {
          double n = 1;
          for (const auto l : detail::numbers_in(c.attribute(x.op, "length", "fft_length"))) {
            n *= static_cast<double>(l);
          }
-         return 5 * std::max(x.in, x.out) * std::log2(std::max(n, 1.0));
+         return 5 * std::max(x.call.in(0), x.call.out()) * std::log2(std::max(n, 1.0));
        }}};
     const auto* at = std::ranges::find(rules, plain_name(o.name), &std::pair<std::string_view, rule>::first);
-    return at == std::end(rules)
-             ? by_name(o)
-             : at->second(*this, {o, p_.operand_type(o, 0).elements(), p_.result_type(o).elements()});
+    counted x{o, {}};
+    for (const auto id : p_.operands(o)) {
+      x.call.inputs.emplace_back(p_.type_of(id).dims);
+    }
+    for (std::uint32_t i = 0; i < o.num_results; ++i) {
+      x.call.outputs.emplace_back(p_.result_type(o, i).dims);
+    }
+    return at == std::end(rules) ? by_name(std::move(x)) : at->second(*this, x);
   }
 
-  double by_name(const operation& o) {
+  double by_name(counted x) {
+    const auto& o = x.op;
     auto name = plain_name(o.name);
     if (name == "custom_call") {
       name = plain_name(target_of(p_, o));
     }
     const auto type = type_of(o);
     if (const auto* facts = find_op({type, name}); facts != nullptr && facts->flop != nullptr) {
-      op_call call{.type = type, .outputs = {}};
-      for (const auto id : p_.operands(o)) {
-        call.inputs.emplace_back(p_.type_of(id).dims);
-      }
-      for (std::uint32_t i = 0; i < o.num_results; ++i) {
-        call.outputs.emplace_back(p_.result_type(o, i).dims);
-      }
-      return facts->flop(call);
+      x.call.type = type;
+      return facts->flop(x.call);
     }
     if (o.num_regions > 0) { // of a dialect that nobody here knows: what is inside counts once
       return of_regions(o);
@@ -237,7 +246,7 @@ private:
     }
     assumed_.add("ops of types without a rule here: " + io::number_text(unknown_flop_) +
                    " FLOP per element of their first result", type);
-    return unknown_flop_ * p_.result_type(o).elements();
+    return unknown_flop_ * x.call.out();
   }
 
   double loop(const operation& o) {
@@ -253,56 +262,21 @@ private:
     const auto text = p_.attribute_of(o, key);
     return text.empty() ? p_.attribute_of(o, other) : text;
   }
-  static double last_extent(const value_type& t) { return t.dims.empty() ? 1 : static_cast<double>(t.dims.back()); }
-
-  /// Extents that a product sums over.
-  double contracted(const operation& o) const {
-    double product = 1;
-    for (const auto axis : detail::product_axes(p_, o, "contracting")) {
-      product *= detail::extent(p_.operand_type(o, 0), axis);
-    }
-    return product;
-  }
-
-  /// Combinations of all indices of `ab,bc->ac`.
-  double einsum(const operation& o) const {
-    const auto equation = attribute(o, "config", "einsum_config");
-    double all = 1;
-    std::string seen;
-    std::size_t operand = 0;
-    std::size_t axis = 0;
-    for (const char c : equation) {
-      if (c == '-') {
-        break;
-      }
-      if (c == ',') {
-        ++operand;
-        axis = 0;
-      } else if (is_letter(c)) {
-        all *= seen.find(c) == seen.npos ? detail::extent(p_.operand_type(o, operand), axis) : 1;
-        seen += seen.find(c) == seen.npos ? std::string(1, c) : std::string{};
-        ++axis;
-      }
-    }
-    return all;
-  }
-  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
   /// Each element of the result is the product of a filter with its window. What a transposed convolution puts between
   /// the elements of its input (lhs_dilation) is zero and not multiplied.
-  double convolution(const operation& o) const {
-    const auto& filter = p_.operand_type(o, 1);
+  double convolution(const counted& x) const {
+    const auto& o = x.op;
     const auto numbers = attribute(o, "dim_numbers", "dimension_numbers");
-    std::size_t features = 0;
+    std::int64_t features = 0; // the axis of a filter
     constexpr std::string_view raw = "kernel_output_feature_dimension = ";
     if (const auto at = numbers.find(raw); at != numbers.npos) {
       if (const auto found = detail::leading_number(numbers.substr(at + raw.size()))) {
-        features = found->first;
+        features = static_cast<std::int64_t>(found->first);
       }
     } else if (const auto start = numbers.find("]x["); start != numbers.npos) { // [b, f, 0, 1]x[o, i, 0, 1]->…
       const auto axes = numbers.substr(start + 3, numbers.find(']', start + 3) - start - 3);
-      features = static_cast<std::size_t>(std::count(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(
-                                                                     std::min(axes.find('o'), axes.size())), ','));
+      features = std::ranges::count(axes.substr(0, axes.find('o')), ',');
     }
     double spread = 1;
     const auto window = p_.attribute_of(o, "window");
@@ -311,8 +285,7 @@ private:
     for (const auto d : detail::numbers_in(text)) {
       spread *= static_cast<double>(std::max<std::size_t>(d, 1));
     }
-    return 2 * p_.result_type(o).elements() * filter.elements() / std::max(detail::extent(filter, features), 1.0) /
-           spread;
+    return 2 * x.call.out() * x.call.in(1) / std::max(x.call.extent(1, features), 1.0) / spread;
   }
 
   /// Elements of a window. One that takes in all before an element is a running sum: one operation per element.

@@ -49,13 +49,10 @@ private:
       }
       --left_;
       const auto& o = p_.ops[number];
-      const auto name = plain_name(o.name);
-      note_use(o, name);
-      const bool passes = is_marker(p_, o);
-      const bool shows = o.num_results == 1 && o.num_operands > 0 &&
-                         (is_view(name) || name == "dynamic_slice" || name == "dynamic_reshape");
-      for (std::uint32_t i = 0; i < (passes ? o.num_results : shows ? 1u : 0u); ++i) {
-        shown_[o.first_result + i] = shown_[p_.operands(o)[i]];
+      const auto reads = p_.operands(o);
+      const bool passes = std::ranges::any_of(reads, [&](value_id id) { return shown_[id] != none; }) && note_use(o);
+      for (std::uint32_t i = 0; i < o.num_results; ++i) {
+        shown_[o.first_result + i] = passes ? shown_[reads[i]] : none;
       }
       for (const auto inner : p_.regions_of(o)) {
         enter(o, inner, depth);
@@ -81,7 +78,9 @@ private:
     }
     look(r, depth + 1);
   }
-  void note_use(const operation& o, std::string_view name) {
+  /// Says whether the results show the operands, as many as there are results.
+  bool note_use(const operation& o) {
+    const auto name = plain_name(o.name);
     const auto mark = [&](std::uint32_t i, std::vector<bool>& as) {
       if (const auto argument = i < o.num_operands ? shown_[p_.operands(o)[i]] : none; argument != none) {
         as[argument] = true;
@@ -115,6 +114,8 @@ private:
         mark(0, weights_);
       }
     }
+    const bool shows = is_view(name) || name == "dynamic_slice" || name == "dynamic_reshape";
+    return (shows && o.num_results == 1) || is_marker(p_, o);
   }
 
   void add_state(region_id body) {

@@ -505,9 +505,6 @@ private:
     }
     p_.functions.push_back(std::move(f));
   }
-  static std::string_view unquoted(std::string_view text) {
-    return text.size() >= 2 && text.front() == '"' ? text.substr(1, text.size() - 2) : text;
-  }
 
   std::uint32_t finish(parts& x, const std::vector<std::pair<std::string_view, std::uint32_t>>& results,
                        std::size_t count) {

@@ -61,6 +61,11 @@ struct function {
   std::vector<std::string_view> argument_texts = {}; ///< attributes and location of each argument, as they are written
 };
 
+/// Without the quotes around it, if there are any.
+constexpr std::string_view unquoted(std::string_view text) {
+  return text.size() >= 2 && text.front() == '"' && text.back() == '"' ? text.substr(1, text.size() - 2) : text;
+}
+
 struct program {
   std::vector<value_type> types = {};
   std::vector<value> values = {};
@@ -106,13 +111,8 @@ struct program {
   /// A function that an operation calls or is made of; `none` if it names none.
   std::uint32_t callee(const operation& o) const {
     for (const auto key : {"callee", "decomposition", "@"}) {
-      auto name = attribute_of(o, key);
-      if (name.starts_with('@')) {
-        name.remove_prefix(1);
-      }
-      if (name.size() >= 2 && name.starts_with('"') && name.ends_with('"')) {
-        name = name.substr(1, name.size() - 2);
-      }
+      const auto text = attribute_of(o, key);
+      const auto name = unquoted(text.starts_with('@') ? text.substr(1) : text);
       if (const auto at = function_numbers.find(name); !name.empty() && at != function_numbers.end()) {
         return at->second;
       }
@@ -147,9 +147,8 @@ inline region_id program::body_of_callee(const operation& o) const {
 
 /// The target of a `custom_call`.
 inline std::string_view target_of(const program& p, const operation& o) {
-  auto name = p.attribute_of(o, "@");
-  name = name.empty() ? p.attribute_of(o, "call_target_name") : name;
-  return name.size() >= 2 && name.front() == '"' ? name.substr(1, name.size() - 2) : name;
+  const auto name = p.attribute_of(o, "@");
+  return unquoted(name.empty() ? p.attribute_of(o, "call_target_name") : name);
 }
 
 /// True if an operation only says something about what it passes on.

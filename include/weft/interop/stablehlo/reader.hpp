@@ -2,6 +2,7 @@
 /// Reads StableHLO programs, as JAX prints them, as workloads.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/interop/stablehlo/costs.hpp"
 #include "weft/interop/stablehlo/parameters.hpp"
 #include "weft/interop/stablehlo/parser.hpp"
@@ -84,7 +85,7 @@ public:
         }
       }
     }
-    std::ranges::sort(m.returned);
+    sort_unique(m.returned);
     m.ops = std::move(ops_).build();
     for (const auto& tally : {costs_.assumed(), assumed_}) {
       std::ranges::move(tally.notes(), std::back_inserter(notes_));
@@ -238,10 +239,7 @@ private:
     }
   }
 
-  void pass(value_id from, value_id to) {
-    made_[to] = made_[from];
-    known_[to] = 1;
-  }
+  void pass(value_id from, value_id to) { set(to, made_[from]); }
   void pass_results(const operation& o, region_id body) {
     const auto* end = p_.terminator(body);
     if (end == nullptr || end->num_operands != o.num_results) {
@@ -265,8 +263,7 @@ private:
       values.push_back(made_[id]);
     }
     for (std::uint32_t i = 0; i < r.num_arguments; ++i) {
-      made_[r.first_argument + i] = values[i];
-      known_[r.first_argument + i] = 1;
+      set(r.first_argument + i, values[i]);
     }
     emit(body, path);
     pass_results(o, body);
@@ -428,10 +425,6 @@ private:
       --depth_;
     }
     return ids;
-  }
-  static void sort_unique(std::vector<value_id>& ids) {
-    std::ranges::sort(ids);
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   }
   void count_reads(std::size_t more) {
     num_reads_ += more;

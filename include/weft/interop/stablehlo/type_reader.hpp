@@ -46,7 +46,7 @@ public:
       if (t.dims.size() > 256) {
         in_.fail("a type has more than 256 extents", at);
       }
-      if (t.is_absurd()) {
+      if (t.bytes() > max_total_bytes) {
         in_.fail("a type has more than 2^62 bytes: " + io::in_quotes(written), at);
       }
       types_.push_back(std::move(t));

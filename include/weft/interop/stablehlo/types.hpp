@@ -5,6 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/io/text.hpp"
+#include "weft/workload/op_call.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -21,36 +22,12 @@ namespace weft::stablehlo {
 /// A tensor, or something else, which has no extents.
 struct value_type {
   static constexpr std::int64_t dynamic = -1; ///< an extent that the program leaves open, written `?`
-  static constexpr byte_count max_bytes = byte_count{1} << 62;
 
   std::vector<std::int64_t> dims = {};
   std::uint32_t bits = 0; ///< of an element; 0 for what is no number, such as a token
   bool is_float = false;  ///< elements are floating-point numbers
 
-  double elements() const {
-    double count = 1;
-    for (const auto d : dims) {
-      count *= static_cast<double>(d);
-    }
-    return count;
-  }
-  /// Whether the size is far beyond what any machine has.
-  bool is_absurd() const { return bytes() >= max_bytes; }
-  /// Elements of less than a byte are packed. `max_bytes` for that or more.
-  byte_count bytes() const {
-    if (bits == 0 || std::ranges::find(dims, 0) != dims.end()) {
-      return 0;
-    }
-    const byte_count most = (max_bytes - 1) / bits * 8; // elements
-    byte_count count = 1;
-    for (const auto d : dims) {
-      if (static_cast<byte_count>(d) > most / count) {
-        return max_bytes;
-      }
-      count *= static_cast<byte_count>(d);
-    }
-    return count / 8 * bits + (count % 8 * bits + 7) / 8;
-  }
+  byte_count bytes() const { return tensor_bytes(dims, bits); }
 };
 
 namespace detail {

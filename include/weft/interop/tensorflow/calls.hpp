@@ -76,9 +76,7 @@ private:
         : body{std::move(of)}, shapes{body.nodes, options, assumed, calls, arguments, body.returns} {}
 
     /// A value, if it is one number that is known.
-    std::optional<std::int64_t> number(source s) const {
-      return shapes.output(s.from, shapes.position(s.from, s.port)).number();
-    }
+    std::optional<std::int64_t> number(source s) const { return shapes.output(s).number(); }
     /// The argument that a value is, or `none`.
     op_id argument(source s) const {
       s = origin(body.nodes, s);
@@ -93,7 +91,7 @@ private:
         result.text = result.text || shapes.handles_text(v);
       }
       for (const auto& s : body.returns) {
-        result.outputs.push_back(shapes.output(s.from, shapes.position(s.from, s.port)));
+        result.outputs.push_back(shapes.output(s));
       }
     }
 

@@ -46,11 +46,12 @@ inline device_name parse_device(std::string_view field) {
   const auto number = type.find(':') == type.npos ? std::string_view{} : type.substr(type.find(':') + 1);
   d.particular = d.particular || (!number.empty() && number != "0" && number != "*");
   name = name.starts_with("xla_") ? name.substr(4) : name;
-  if (const auto kind = parse_device_kind(name)) {
-    d.kinds = *kind;
-  } else {
-    d.known = name.empty() || name == "*";
+  if (name.empty() || name == "*") {
+    return d;
   }
+  const auto kind = parse_device_kind(name);
+  d.known = kind.has_value();
+  d.kinds = kind ? kind_set{*kind} : kind_set{};
   return d;
 }
 
@@ -73,12 +74,8 @@ inline void require_names(std::span<const device_id> placement, std::size_t num_
 template <class Port, class Number>
 void add_edges(workload_builder& b, op_id v, std::vector<std::pair<op_id, Port>> read, std::vector<op_id> awaited,
                const Number& number) {
-  const auto once = [](auto& list) {
-    weft::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  };
-  once(read);
-  once(awaited);
+  sort_unique(read);
+  sort_unique(awaited);
   for (const auto& [from, port] : read) {
     b.add_edge(from, v, number(from, port));
   }

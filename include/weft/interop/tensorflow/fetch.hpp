@@ -3,8 +3,6 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
-#include "weft/graph/adjacency.hpp"
-#include "weft/graph/topological_order.hpp"
 #include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/ops.hpp"
 
@@ -26,8 +24,8 @@ class fetched {
 public:
   explicit fetched(const graph& g) : g_{g} {}
 
-  /// What is fetched by these names, as `name`, `name:0` or `^name`; a source without a port is a node with all it
-  /// gives. For the name `*`, all nodes. Throws `error` for an unknown name. Complexity: O(nodes + inputs).
+  /// What is fetched by these names, as `name`, `name:0` or `^name`; a source without a port is a node as a whole. For
+  /// the name `*`, all nodes. Throws `error` for an unknown name. Complexity: O(nodes + inputs).
   std::vector<source> roots(std::span<const std::string> names) {
     std::vector<source> found;
     for (const auto& name : names) {
@@ -37,23 +35,6 @@ public:
       found.push_back(source_of(name));
     }
     return names.empty() ? ends_of_steps() : found;
-  }
-
-  /// How many nodes these need, themselves included.
-  std::size_t num_needed(std::span<const source> roots) const {
-    std::vector<source> open{roots.begin(), roots.end()};
-    std::vector<bool> needed(g_.num_nodes(), false);
-    std::size_t count = 0;
-    while (!open.empty()) {
-      const op_id v = open.back().from;
-      open.pop_back();
-      if (!needed[v]) {
-        needed[v] = true;
-        ++count;
-        open.insert(open.end(), g_.inputs(v).begin(), g_.inputs(v).end());
-      }
-    }
-    return count;
   }
 
 private:
@@ -66,7 +47,8 @@ private:
       name = name.substr(0, colon);
     }
     if (const auto v = g_.find(name)) {
-      return {*v, calls_function(g_, g_[*v]) ? port : none};
+      const bool whole = fetch.starts_with('^') || (port == none && calls_function(g_, g_[*v]));
+      return {*v, whole ? none : port == none ? 0 : port};
     }
     throw error("fetch: there is no node " + io::in_quotes(name) + similar_to(name));
   }
@@ -86,11 +68,11 @@ private:
     const bool similar = !found.empty();
     if (!similar) { // those with the longest way to them first: there training steps end
       std::vector<std::uint32_t> depth(g_.num_nodes(), 0);
-      in_order([&](op_id v) {
+      for (const op_id v : in_order(g_)) {
         for (const auto& s : g_.inputs(v)) {
           depth[v] = std::max(depth[v], depth[s.from] + 1);
         }
-      });
+      }
       found = ends();
       weft::stable_sort(found, [&](const source& a, const source& b) { return depth[a.from] > depth[b.from]; });
     }
@@ -122,7 +104,9 @@ private:
 
   std::vector<source> ends_of_steps() {
     role_.assign(g_.num_nodes(), role::step); // so of what closes a loop
-    in_order([this](op_id v) { role_[v] = role_of(v); });
+    for (const op_id v : in_order(g_)) {
+      role_[v] = role_of(v);
+    }
     auto roots = ends();
     std::erase_if(roots, [&](const source& s) { return role_[s.from] == role::upkeep; });
     return roots.empty() ? all() : roots; // all, if a graph is for initialising or saving alone
@@ -133,22 +117,6 @@ private:
     fixed,  ///< is made from constants, random numbers and checkpoints alone
     upkeep, ///< initialises, saves, restores or summarises, or waits for nothing else
   };
-
-  /// Visits each node after what it reads, but for the edges that close loops; none on another cycle or behind one.
-  template <class Visit>
-  void in_order(const Visit& visit) const {
-    std::vector<std::vector<op_id>> readers(g_.num_nodes());
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      for (const auto& s : g_.inputs(v)) {
-        if (!closes_loop(g_, v, s)) {
-          readers[s.from].push_back(v);
-        }
-      }
-    }
-    for (const op_id v : weft::graph::acyclic_part(readers)) {
-      visit(v);
-    }
-  }
 
   role role_of(op_id v) const {
     const auto inputs = g_.inputs(v);

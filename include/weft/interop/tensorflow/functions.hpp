@@ -76,10 +76,12 @@ inline call call_of(const graph& library, const node& n) {
   return {};
 }
 
-/// Whether a call needs a node of that type, or of that name of a function.
+/// True for a node whose type is that of a call, or the name of a function. `rule`: the shape rule of its type, or null.
+inline bool calls_function(const graph& library, const node& n, const shape_rule* rule) {
+  return rule != nullptr ? rule->source == shape_source::call : library.function(n.op).has_value();
+}
 inline bool calls_function(const graph& library, const node& n) {
-  const auto source = shape_source_of(n.op);
-  return source ? source == shape_source::call : library.function(n.op).has_value();
+  return calls_function(library, n, shape_rule_of(n.op));
 }
 
 /// For each node that calls functions what the names of the ops inside begin with: its own name, or, where other nodes

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/graph/adjacency.hpp"
+#include "weft/graph/topological_order.hpp"
 #include "weft/interop/tensorflow/data_type.hpp"
 #include "weft/interop/tensorflow/output_names.hpp"
 #include "weft/io/protobuf.hpp"
@@ -105,21 +107,29 @@ inline std::int64_t integer_attribute(const node& v, std::string_view key, std::
 inline bool bool_attribute(const node& v, std::string_view key) {
   return detail::integer_field(attribute(v, key).value_or(""), 5) != 0;
 }
-inline std::string_view text_attribute(const node& v, std::string_view key) {
-  return detail::text_field(attribute(v, key).value_or(""), 2);
-}
 /// The encoded ListValue of an attribute; empty if it is none.
 inline std::string_view list_attribute(const node& v, std::string_view key) {
   return detail::text_field(attribute(v, key).value_or(""), 1);
 }
+/// The names of nodes that an attribute `_class` keeps v together with.
+inline std::vector<std::string_view> colocated_with(const node& v) {
+  std::vector<std::string_view> names;
+  for (const auto& f : wire::fields{list_attribute(v, "_class"), 2}) {
+    if (f.bytes.starts_with("loc:@")) {
+      names.push_back(f.bytes.substr(5));
+    }
+  }
+  return names;
+}
 /// A type, or entry `i` of a list of types.
 inline std::optional<data_type> type_attribute(const node& v, std::string_view key, std::uint32_t i = 0) {
-  if (const auto f = detail::last_field(attribute(v, key).value_or(""), 6)) {
+  const auto value = attribute(v, key).value_or("");
+  if (const auto f = detail::last_field(value, 6)) {
     return static_cast<data_type>(f->value);
   }
   std::optional<data_type> found;
   std::uint32_t at = 0;
-  for (const auto& f : wire::fields{list_attribute(v, key), 6}) {
+  for (const auto& f : wire::fields{detail::text_field(value, 1), 6}) {
     wire::for_each_integer(f, [&](std::uint64_t type) {
       found = at == i ? static_cast<data_type>(type) : found;
       return at++ < i;
@@ -127,21 +137,22 @@ inline std::optional<data_type> type_attribute(const node& v, std::string_view k
   }
   return found;
 }
-/// A list of integers, at most 32 of them.
-inline std::vector<std::int64_t> integers_attribute(const node& v, std::string_view key) {
-  std::vector<std::int64_t> list;
-  for (const auto& f : wire::fields{list_attribute(v, key), 3}) {
+/// The integers of an encoded ListValue, at most 32 of them.
+inline std::vector<std::int64_t> integers_of(std::string_view list) {
+  std::vector<std::int64_t> integers;
+  for (const auto& f : wire::fields{list, 3}) {
     wire::for_each_integer(f, [&](std::uint64_t i) {
-      list.push_back(static_cast<std::int64_t>(i));
-      return list.size() < 32;
+      integers.push_back(static_cast<std::int64_t>(i));
+      return integers.size() < 32;
     });
   }
-  return list;
+  return integers;
 }
 /// The encoded shapes of a list, or the one shape of an attribute that is no list.
 inline std::vector<std::string_view> shapes_attribute(const node& v, std::string_view key) {
   std::vector<std::string_view> list;
-  for (const auto holder : {attribute(v, key).value_or(""), list_attribute(v, key)}) {
+  const auto value = attribute(v, key).value_or("");
+  for (const auto holder : {value, detail::text_field(value, 1)}) {
     for (const auto& f : wire::fields{holder, 7}) {
       list.push_back(f.bytes);
     }
@@ -344,5 +355,37 @@ private:
 inline bool closes_loop(const graph& g, op_id v, const source& s) {
   return !s.is_control() && g[s.from].op.ends_with("NextIteration") && g[v].op.ends_with("Merge");
 }
+
+namespace detail {
+
+/// The nodes, each after what it reads but for the edges that close loops; none that is on another cycle or behind one.
+inline std::vector<op_id> in_order(const graph& g) {
+  std::vector<std::vector<op_id>> readers(g.num_nodes());
+  for (op_id v = 0; v < g.num_nodes(); ++v) {
+    for (const auto& s : g.inputs(v)) {
+      if (!closes_loop(g, v, s)) {
+        readers[s.from].push_back(v);
+      }
+    }
+  }
+  return weft::graph::acyclic_part(readers);
+}
+
+/// The nodes that some outputs need, those that make these included.
+inline std::vector<bool> needed(const graph& g, std::span<const source> wanted) {
+  std::vector<bool> result(g.num_nodes(), false);
+  std::vector<source> open{wanted.begin(), wanted.end()};
+  while (!open.empty()) {
+    const op_id v = open.back().from;
+    open.pop_back();
+    if (!result[v]) {
+      result[v] = true;
+      open.insert(open.end(), g.inputs(v).begin(), g.inputs(v).end());
+    }
+  }
+  return result;
+}
+
+} // namespace detail
 
 } // namespace weft::tensorflow

@@ -2,12 +2,14 @@
 /// Makes a workload of a graph without calls.
 #pragma once
 
+#include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/interop/tensorflow/calls.hpp"
 #include "weft/interop/tensorflow/costs.hpp"
 #include "weft/workload/model.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -31,13 +33,15 @@ public:
   /// What is known of conditionals and loops among the nodes.
   const function_costs& calls() const { return calls_; }
 
-  model read() {
+  /// `results` are what the caller fetches; the others are what nodes return to a caller of the graph.
+  model read(std::span<const source> results) {
     find_kinds();
     find_colocations();
     find_parameters();
     add_ops();
     add_dependencies();
     take_costs();
+    find_results(results);
     model_.ops = std::move(b_).build();
     model_.format = "TensorFlow GraphDef";
     note_assumptions();
@@ -188,7 +192,7 @@ private:
       const bool calls = calls_function(g_, g_[v]);
       if (first != inputs.end() && !calls && !shapes_.leads_back(v, *first) &&
           runs_with_its_variable(g_[v].op, g_[first->from].op)) {
-        const auto type = shapes_.output(first->from, shapes_.position(first->from, first->port)).type;
+        const auto type = shapes_.output(*first).type;
         if (is_reference(type) || type == dt::resource) {
           unite(first->from, v);
         }
@@ -207,19 +211,27 @@ private:
   /// `absent` has the first of them by that name.
   std::size_t add_colocations(op_id v, std::unordered_map<std::string_view, op_id>& absent) {
     std::size_t missing = 0;
-    for (const auto& f : wire::fields{list_attribute(g_[v], "_class"), 2}) {
-      if (f.bytes.starts_with("loc:@")) {
-        const auto name = f.bytes.substr(5);
-        if (const auto other = g_.find(name)) {
-          unite(*other, v);
-        } else if (!functions_.locate(name)) {
-          ++missing;
-        } else if (const auto [first, is_new] = absent.try_emplace(name, v); !is_new) {
-          unite(first->second, v);
-        }
+    for (const auto name : colocated_with(g_[v])) {
+      if (const auto other = g_.find(name)) {
+        unite(*other, v);
+      } else if (!functions_.locate(name)) {
+        ++missing;
+      } else if (const auto [first, is_new] = absent.try_emplace(name, v); !is_new) {
+        unite(first->second, v);
       }
     }
     return missing;
+  }
+
+  void find_results(std::span<const source> fetched) {
+    auto& all = model_.returned;
+    std::ranges::transform(fetched, std::back_inserter(all), &source::from);
+    for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      if (g_[v].op == "_Retval" && !g_.inputs(v).empty()) {
+        all.push_back(g_.inputs(v)[0].from);
+      }
+    }
+    sort_unique(all);
   }
 
   void take_costs() {

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
-#include "weft/graph/adjacency.hpp"
-#include "weft/graph/topological_order.hpp"
 #include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/translation.hpp"
 #include "weft/interop/tensorflow/work.hpp"
@@ -97,13 +95,12 @@ public:
   /// are outputs, too, though no node reads them.
   inference(const graph& g, const shape_options& options, assumptions& assumed, const call_rule& calls,
             std::span<const tensor_info> arguments = {}, std::span<const source> returns = {})
-      : g_{g}, options_{options}, assumed_{assumed}, calls_{calls}, arguments_{arguments} {
+      : g_{g}, options_{options}, assumed_{assumed}, calls_{calls}, arguments_{arguments}, order_{in_order(g)} {
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
       families_.push_back(find_op(g_[v].op));
       rules_.push_back(shape_rule_of(g_[v].op));
     }
     number_outputs(returns);
-    sort();
     work_.assign(g_.num_nodes(), 0);
     resident_.assign(g_.num_nodes(), 0);
     calls_on_text_.assign(g_.num_nodes(), false);
@@ -132,6 +129,7 @@ public:
     return std::span{ports_}.subspan(first_[v], first_[v + 1] - first_[v]);
   }
   const tensor_info& output(op_id v, std::size_t i) const { return tensors_[first_[v] + i]; }
+  const tensor_info& output(const source& s) const { return output(s.from, position(s.from, s.port)); }
   /// Where output number `port` is among `ports(v)`.
   std::size_t position(op_id v, std::uint32_t port) const {
     const auto all = ports(v);
@@ -151,16 +149,12 @@ public:
     const auto inputs = g_.inputs(v);
     return calls_on_text_[v] || type_attribute(g_[v], "T") == dt::string ||
            std::ranges::any_of(inputs, [&](const source& s) {
-             return !s.is_control() && is_text(output(s.from, position(s.from, s.port)));
+             return !s.is_control() && is_text(output(s));
            });
   }
 
   static std::string text(const nn::extents& dims) {
-    std::string s = "[";
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-      s += (i == 0 ? "" : ", ") + std::to_string(dims[i]);
-    }
-    return s + "]";
+    return "[" + io::joined(dims, [](std::uint64_t d) { return std::to_string(d); }) + "]";
   }
 
 private:
@@ -186,14 +180,15 @@ private:
       for (const auto& s : g_.inputs(v)) {
         if (!s.is_control()) {
           all.emplace_back(s.from, s.port);
+          num_loops_ += leads_back(v, s) ? 1u : 0u;
         }
       }
-      for (std::uint32_t i = 0; i < usual_outputs(v); ++i) {
+      const auto count = usual_outputs(v);
+      for (std::uint32_t i = 0; i < count; ++i) {
         all.emplace_back(v, i);
       }
     }
-    weft::sort(all);
-    all.erase(std::unique(all.begin(), all.end()), all.end());
+    sort_unique(all);
     first_.assign(g_.num_nodes() + 1, 0);
     for (const auto& [v, port] : all) {
       ++first_[v + 1];
@@ -203,21 +198,6 @@ private:
       first_[v + 1] += first_[v];
     }
     tensors_.resize(all.size());
-  }
-
-  /// Kahn's algorithm in the order of ids; nodes on cycles are left out, and refused when the workload is built.
-  void sort() {
-    std::vector<std::vector<op_id>> readers(g_.num_nodes());
-    for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      for (const auto& s : g_.inputs(v)) {
-        if (leads_back(v, s)) {
-          ++num_loops_;
-        } else {
-          readers[s.from].push_back(v);
-        }
-      }
-    }
-    order_ = weft::graph::acyclic_part(readers);
   }
 
   void run() {
@@ -251,7 +231,7 @@ private:
     sources_.clear();
     for (const auto& s : g_.inputs(v)) {
       if (!s.is_control()) {
-        inputs_.push_back(leads_back(v, s) ? &unknown : &output(s.from, position(s.from, s.port)));
+        inputs_.push_back(leads_back(v, s) ? &unknown : &output(s));
         sources_.push_back(s);
       }
     }
@@ -266,7 +246,8 @@ private:
     auto op = call_of(n, inputs_, family != nullptr && (guess_ || computes || !reads_no_attributes(*rules_[v])));
     std::vector<std::shared_ptr<const known_tensor>> elements(outputs.size());
     auto proposals = apply_rules(v, op, elements);
-    const auto call = calls_function(g_, n) ? calls_(n, inputs_, guess_) : std::nullopt;
+    const bool calls = calls_function(g_, n, rules_[v]);
+    const auto call = calls ? calls_(n, inputs_, guess_) : std::nullopt;
     const auto declared = shapes_attribute(n, "_output_shapes");
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const auto port = outputs[i];
@@ -314,7 +295,7 @@ private:
       calls_on_text_[v] = call && call->text;
     }
     const auto is_settled = [&](const source& s) { return s.is_control() || leads_back(v, s) || is_settled_[s.from]; };
-    is_settled_[v] = !calls_function(g_, n) && std::ranges::all_of(outputs_of(v), &tensor_info::known) &&
+    is_settled_[v] = !calls && std::ranges::all_of(outputs_of(v), &tensor_info::known) &&
                      std::ranges::all_of(g_.inputs(v), is_settled);
   }
 
@@ -546,12 +527,12 @@ private:
   assumptions& assumed_;
   const call_rule& calls_;
   std::span<const tensor_info> arguments_;
+  std::vector<op_id> order_; // without nodes on cycles, which are refused when the workload is built
   std::vector<const op_facts*> families_; // per node; null if it is not known
   std::vector<const shape_rule*> rules_;  // likewise
   std::vector<std::uint32_t> first_; // per node where its outputs begin, plus the end
   std::vector<std::uint32_t> ports_;
   std::vector<tensor_info> tensors_;
-  std::vector<op_id> order_;
   std::map<op_id, nn::extents> given_; // shapes of inputs that were deduced
   std::vector<double> work_;
   std::vector<byte_count> resident_; // of calls

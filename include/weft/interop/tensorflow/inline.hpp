@@ -38,7 +38,7 @@ struct inline_budget {
 struct inlined {
   graph nodes;
   std::deque<std::string> made = {};            ///< names and nodes that are in no file; `nodes` refers to them
-  std::vector<source> returns = {};             ///< of the function that it was made of
+  std::vector<source> returns = {};             ///< of the function, or what the roots of a graph give
   std::set<std::string, std::less<>> chosen = {};    ///< conditionals that became one of their branches
   std::set<std::string, std::less<>> recursive = {}; ///< functions that call themselves: these calls stay
 };
@@ -54,7 +54,8 @@ public:
   inliner(function_library& functions, const inline_options& options, inline_budget budget)
       : functions_{functions}, options_{options}, left_{budget} {}
 
-  /// The graph, as far as it is needed for `roots`; one without a port is a node as a whole.
+  /// The graph, as far as it is needed for `roots`; one without a port is a node as a whole, and gives something only
+  /// if it is a call.
   inlined of_graph(std::span<const source> roots) {
     return of(frames_.emplace_back(frame{&functions_.top()}), roots, 0);
   }
@@ -101,6 +102,7 @@ private:
     const auto& body = *root.body;
     std::vector<source> wanted{roots.begin(), roots.end()};
     wanted.insert(wanted.end(), body.returns.begin(), body.returns.end());
+    const auto num_results = wanted.size();
     for (const op_id v : body.effects) {
       wanted.push_back({v, none});
     }
@@ -110,13 +112,22 @@ private:
     for (std::size_t v = 0; v < num_arguments; ++v) {
       open.push_back(root.item[v]);
     }
-    for (const auto& s : wanted) {
+    std::vector<source> returns;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const auto& s = wanted[i];
+      const auto give = [&](source output) {
+        output = value(root, output);
+        open.push_back(output.from);
+        if (i < num_results) {
+          returns.push_back(output);
+        }
+      };
       if (!s.is_control()) {
-        open.push_back(value(root, s).from);
+        give(s);
       } else if (const auto call = root.calls.find(s.from); call != root.calls.end()) {
         const auto& f = *call->second->body;
-        for (std::uint32_t i = 0; i < f.returns.size(); ++i) {
-          open.push_back(value(root, {s.from, i}).from);
+        for (std::uint32_t port = 0; port < f.returns.size(); ++port) {
+          give({s.from, port});
         }
       } else {
         open.push_back(root.item[s.from]);
@@ -138,27 +149,7 @@ private:
         }
       }
     }
-    return assembled(root, kept);
-  }
-
-  /// The nodes that some outputs need, within one body.
-  static std::vector<bool> needed(const graph& g, std::span<const source> wanted) {
-    std::vector<bool> result(g.num_nodes(), false);
-    std::vector<op_id> open;
-    for (const auto& s : wanted) {
-      open.push_back(s.from);
-    }
-    while (!open.empty()) {
-      const op_id v = open.back();
-      open.pop_back();
-      if (!result[v]) {
-        result[v] = true;
-        for (const auto& s : g.inputs(v)) {
-          open.push_back(s.from);
-        }
-      }
-    }
-    return result;
+    return assembled(kept, returns);
   }
 
   void take(std::size_t& left, std::size_t amount) const {
@@ -382,11 +373,6 @@ private:
     return f.completion;
   }
 
-  static void sort_unique(std::vector<op_id>& list) {
-    weft::sort(list);
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
-
   const std::vector<op_id>& entry_of(frame& f) {
     if (!f.entered && f.caller != nullptr) {
       f.entered = true;
@@ -446,7 +432,7 @@ private:
     }
   }
 
-  inlined assembled(frame& root, const std::vector<bool>& kept) {
+  inlined assembled(const std::vector<bool>& kept, std::span<const source> returns) {
     std::vector<op_id> number(items_.size(), none);
     std::vector<node> nodes;
     std::vector<std::uint32_t> first{0};
@@ -466,9 +452,8 @@ private:
       }
     }
     inlined result{graph{nodes, std::move(first), std::move(sources), functions_.whole()}};
-    for (const auto& s : root.body->returns) {
-      const auto from = value(root, s);
-      result.returns.push_back({number[from.from], from.port});
+    for (const auto& s : returns) {
+      result.returns.push_back({number[s.from], s.port});
     }
     result.made = std::move(made_);
     result.chosen = std::move(chosen_);

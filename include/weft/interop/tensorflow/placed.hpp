@@ -162,8 +162,8 @@ private:
   };
 
   static device_id implied(const graph& whole, const graph& g, const std::vector<device_id>& placed, op_id v) {
-    for (const auto& f : wire::fields{list_attribute(g[v], "_class"), 2}) {
-      const auto other = f.bytes.starts_with("loc:@") ? g.find(f.bytes.substr(5)) : std::nullopt;
+    for (const auto name : colocated_with(g[v])) {
+      const auto other = g.find(name);
       if (other && placed[*other] != none) {
         return placed[*other];
       }

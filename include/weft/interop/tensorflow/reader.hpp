@@ -95,8 +95,8 @@ private:
     const auto& whole = functions.whole();
     detail::fetched steps{whole};
     const auto roots = steps.roots(fetched);
-    if (const auto needed = steps.num_needed(roots); needed < whole.num_nodes()) {
-      notes.push_back(note_of(whole.num_nodes() - needed, whole.num_nodes(), fetched));
+    if (const auto left_out = std::ranges::count(detail::needed(whole, roots), false); left_out > 0) {
+      notes.push_back(note_of(static_cast<std::size_t>(left_out), whole.num_nodes(), fetched));
     }
     const shape_options options{std::max(batch, std::uint64_t{1}), extent, shapes};
     detail::require_inputs(whole, options);
@@ -111,7 +111,8 @@ private:
         continue;
       }
       require_loops(graph.calls());
-      auto m = graph.read();
+      const bool is_chosen = !fetched.empty() && std::ranges::find(fetched, "*") == fetched.end();
+      auto m = graph.read(is_chosen ? flat.returns : std::span<const source>{});
       m.format = format;
       note_calls(flat, graph.calls(), notes);
       notes.insert(notes.end(), m.notes.begin(), m.notes.end());

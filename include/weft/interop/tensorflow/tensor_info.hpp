@@ -5,6 +5,7 @@
 #include "weft/interop/tensorflow/graph.hpp"
 #include "weft/workload/known_tensor.hpp"
 #include "weft/workload/nn/shape.hpp"
+#include "weft/workload/op_call.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -44,17 +45,8 @@ inline double elements(const nn::extents& dims) {
 
 /// Bytes of a tensor, 8 for a reference; a number that no workload takes if they do not fit into 62 bits.
 inline byte_count bytes_of(const tensor_info& t) {
-  if (is_reference(t.type) || value_type(t.type) == dt::resource) {
-    return 8;
-  }
-  byte_count bytes = element_bytes(t.type);
-  if (elements(t.dims) * static_cast<double>(bytes) >= 4.0e18) {
-    return ~byte_count{0};
-  }
-  for (const auto d : t.dims) {
-    bytes *= d;
-  }
-  return bytes;
+  const bool is_handle = is_reference(t.type) || value_type(t.type) == dt::resource;
+  return is_handle ? 8 : tensor_bytes(t.dims, static_cast<std::uint32_t>(8 * element_bytes(t.type)));
 }
 
 /// The format of elements of a type; nothing for types whose numbers are not followed.

@@ -33,7 +33,7 @@ inline void add_attributes(const node& n, op_call& call) {
       } else if (v.number == 3 || v.number == 5) {
         call.numbers[key] = {v.integer()};
       } else if (v.number == 1) {
-        call.numbers[key] = integers_attribute(n, key);
+        call.numbers[key] = integers_of(v.bytes);
       }
     }
   }

@@ -427,8 +427,7 @@ private:
 
   std::vector<std::uint32_t> ends_since(std::size_t begin) const {
     std::vector<std::uint32_t> ends(mentions_.begin() + static_cast<std::ptrdiff_t>(begin), mentions_.end());
-    weft::sort(ends);
-    ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+    sort_unique(ends);
     return ends;
   }
 

@@ -235,8 +235,7 @@ private:
         carried.emplace_back(none, e.to);
       }
     }
-    weft::sort(carried);
-    carried.erase(std::unique(carried.begin(), carried.end()), carried.end());
+    sort_unique(carried);
     for (const auto& [output, to] : carried) {
       output == none ? builder_.add_control_edge(from, to) : builder_.add_edge(from, to, output);
     }

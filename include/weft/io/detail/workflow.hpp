@@ -79,11 +79,6 @@ public:
     f.last_reader = v;
   }
 
-  static void sort_unique(std::vector<op_pair>& pairs) {
-    weft::sort(pairs);
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  }
-
   /// Control edges between parents and children, sorted and each once, that share no file.
   void order(const std::vector<op_pair>& listed) {
     sort_unique(shared_);

@@ -290,14 +290,12 @@ private:
     for (const auto& t : nodes_[v].op.inputs) {
       read.emplace_back(t.op(), t.output());
     }
-    weft::sort(read);
-    read.erase(std::unique(read.begin(), read.end()), read.end());
+    sort_unique(read);
     for (const auto& [from, output] : read) {
       b.add_edge(renumbered[from], renumbered[v], output);
     }
     auto awaited = nodes_[v].control_inputs;
-    weft::sort(awaited);
-    awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
+    sort_unique(awaited);
     for (const op_id from : awaited) {
       const bool implied = std::any_of(read.begin(), read.end(), [from](const auto& r) { return r.first == from; });
       if (!implied) {
