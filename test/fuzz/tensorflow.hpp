@@ -46,7 +46,8 @@ inline void check_graph(const tensorflow::reader& read, std::string_view bytes) 
     expect(node.op == m.ops.type(v), "a placed node is another one");
     const bool shared = !left_out.empty() && at->body != &copy.top(); // with a call that is placed elsewhere
     const bool is_argument = node.op == "_Arg"; // of a function; a call gave it nothing
-    expect(shared || is_argument || placement[v] == none || node.device == names[placement[v]], "a node is not where it was placed");
+    expect(shared || is_argument || placement[v] == none || node.device == names[placement[v]],
+           "a node is not where it was placed");
   }
 }
 

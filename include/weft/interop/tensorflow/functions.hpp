@@ -76,7 +76,7 @@ inline call call_of(const graph& library, const node& n) {
   return {};
 }
 
-/// True for a node whose type is that of a call, or the name of a function. `rule`: the shape rule of its type, or null.
+/// True for a node whose type is that of a call, or the name of a function. `rule`: the one of its type, or null.
 inline bool calls_function(const graph& library, const node& n, const shape_rule* rule) {
   return rule != nullptr ? rule->source == shape_source::call : library.function(n.op).has_value();
 }
