@@ -14,6 +14,7 @@
 #include "weft/workload/flop_rules.hpp"
 #include "weft/workload/flop_rules_attention.hpp"
 #include "weft/workload/flop_rules_classical.hpp"
+#include "weft/workload/fused.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/in_place.hpp"
 #include "weft/workload/known_numbers.hpp"
