@@ -5,6 +5,8 @@
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,23 +46,24 @@ constexpr op op_of(const Workload& w, op_id v) {
 template <dataflow_workload Workload, class Resident, class Bytes, class Edges = keep_all, class Groups = keep_all>
 void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, const Bytes& bytes,
               const Edges& keeps_edge = {}, const Groups& keeps_group = {}) {
-  std::vector<op_id> first(w.num_groups(), none);
-  for (const op_id v : ids(w.num_ops())) {
+  std::vector<op_id> first(static_cast<std::size_t>(w.num_groups()), none);
+  std::vector<std::uint32_t> number(static_cast<std::size_t>(w.num_tensors())); // of each tensor among its op's outputs
+  for (const op_id v : ids(static_cast<std::size_t>(w.num_ops()))) {
     op o = op_of(w, v);
     o.resident_bytes = resident(v);
     b.add_op(std::move(o));
     for (const tensor_id t : w.outputs(v)) {
-      b.add_output(v, bytes(t));
+      number[t] = b.add_output(v, bytes(t));
     }
-    if (const auto g = w.group(v); g != none && keeps_group(v)) {
+    if (const group_id g = w.group(v); g != none && keeps_group(v)) {
       first[g] == none ? void(first[g] = v) : b.colocate(first[g], v);
     }
   }
-  for (const tensor_id t : ids(w.num_tensors())) {
+  for (const tensor_id t : ids(number.size())) {
     const op_id v = w.producer(t);
     for (const op_id reader : w.consumers(t)) {
       if (keeps_edge(t, reader)) {
-        b.add_edge(v, reader, t - *w.outputs(v).begin());
+        b.add_edge(v, reader, number[t]);
       }
     }
   }
