@@ -26,7 +26,8 @@ struct fused_workload {
 /// which is no result of the model (`returned`, ascending), and is as large as its other inputs or larger. What it
 /// needs besides, the op of both reads; what was handed on between them is in no memory. The op of all has the name and
 /// the type of the first of them, so that it is as efficient as that, and the work of all.
-/// What has no inputs, or a type that nobody knows, stays as it is; so does what may run on no device together.
+/// Nothing joins what has no inputs, is a view, or has a type that nobody knows, nor an op that may not run on the same
+/// devices.
 /// Source: as XLA's fusion into producers and the epilogues of cuDNN and cuBLAS. Complexity: O((n + m) log n).
 template <named_workload Workload>
 fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
@@ -53,7 +54,8 @@ fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
     }
     const auto joined = std::find_if(inputs.begin(), inputs.end(), [&](tensor_id t) {
       const op_id u = w.producer(t);
-      return w.bytes(t) == largest && !w.inputs(u).empty() && use_of(w.type(u)) && is_only_reader(v, u) &&
+      const bool is_kernel = !w.inputs(u).empty() && use_of(w.type(u)).value_or(op_use::view) != op_use::view;
+      return w.bytes(t) == largest && is_kernel && is_only_reader(v, u) &&
              !std::binary_search(returned.begin(), returned.end(), u) && !(kinds[first[u]] & kinds[v]).empty();
     });
     if (joined == inputs.end()) {
