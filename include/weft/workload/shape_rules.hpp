@@ -20,7 +20,7 @@ enum class shape_source : std::uint8_t {
   call,        ///< the function that it calls
   constant,    ///< the tensor that it holds
   dequeue,     ///< the queue that it reads
-  handle,      ///< nothing but its declaration, and others read or change through it what it refers to
+  handle,      ///< its declaration; it refers to what others read or change
   iterator,    ///< the data set that it reads
   nothing,     ///< it has no outputs
   placeholder, ///< the user
@@ -38,6 +38,7 @@ struct shape_rule {
   void (*infer)(shape_call&) = nullptr; ///< null where the graph or the file tells the shapes
   std::int64_t since = always; ///< ONNX's operator set from which on the rule counts and not the schema at hand
   shape_source source = shape_source::rule;
+  bool passes = false; ///< outputs are inputs themselves, with their elements
 };
 
 namespace detail {
@@ -45,7 +46,7 @@ namespace detail {
 namespace shape_table {
 namespace shapes = weft::shape_rules;
 using source = shape_source;
-inline constexpr auto always = shape_rule::always, last = shape_rule::last;
+inline constexpr auto last = shape_rule::last;
 
 /// Types that mean the same in ONNX and in TensorFlow.
 inline constexpr shape_rule common[] = {
@@ -226,8 +227,9 @@ inline constexpr shape_rule tensorflow[] = {
   {"Where", shapes::chosen<true>},
   {"Unique", shapes::chosen<false>},
   {"TopK TopKV2", shapes::top_k},
-  {"DebugIdentity EnsureShape Enter Exit Identity LoopCond NextIteration PlaceholderWithDefault PreventGradient "
-   "RefEnter RefExit RefIdentity RefNextIteration RefSwitch Snapshot StopGradient Switch", shapes::same},
+  {.types = "DebugIdentity EnsureShape Enter Exit Identity LoopCond NextIteration PlaceholderWithDefault "
+   "PreventGradient RefEnter RefExit RefIdentity RefNextIteration RefSwitch Snapshot StopGradient Switch",
+   .infer = shapes::all_like<0>, .passes = true},
   {"Shape ShapeN", shapes::shape},
   {"ExpandDims", shapes::unsqueeze},
   {"Squeeze", shapes::squeeze},
@@ -238,7 +240,7 @@ inline constexpr shape_rule tensorflow[] = {
   {"BroadcastGradientArgs", shapes::list},
   {"Fill", shapes::as_elements<0, 99>},
   {"ConcatV2 QuantizedConcat", shapes::concat},
-  {"IdentityN TupleBarrier", shapes::each},
+  {.types = "IdentityN TupleBarrier", .infer = shapes::each, .passes = true},
   {"BroadcastTo", shapes::as_elements<1, 0>},
   {"BatchToSpace BatchToSpaceND", shapes::batch_of_blocks<false>},
   {"SpaceToBatch SpaceToBatchND", shapes::batch_of_blocks<true>},
@@ -260,23 +262,23 @@ inline constexpr shape_rule tensorflow[] = {
   {"ConjugateTranspose Transpose", shapes::transpose},
   {"ScatterNd", shapes::as_elements<2, 99>},
   {"Merge RefMerge", shapes::merge},
-  {"Case If PartitionedCall RemoteCall StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile While",
-   nullptr, always, source::call},
-  {"_Arg", nullptr, always, source::argument},
-  {"Const HostConst", nullptr, always, source::constant},
-  {"Placeholder PlaceholderV2", nullptr, always, source::placeholder},
-  {"Variable VariableV2", nullptr, always, source::variable},
-  {"QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2",
-   nullptr, always, source::dequeue},
-  {"FIFOQueue FIFOQueueV2 HashTable HashTableV2 IteratorV2 MutableHashTable MutableHashTableV2 PaddingFIFOQueue "
-   "PaddingFIFOQueueV2 RandomShuffleQueue RandomShuffleQueueV2 TensorArrayV3 VarHandleOp",
-   nullptr, always, source::handle},
-  {"IteratorGetNext IteratorGetNextSync", nullptr, always, source::iterator},
-  {"_HostSend _Retval _Send Abort Assert CloseSummaryWriter ControlTrigger DeleteIterator DestroyResourceOp "
+  {.types = "Case If PartitionedCall RemoteCall StatefulPartitionedCall StatelessCase StatelessIf StatelessWhile While",
+   .source = source::call},
+  {.types = "_Arg", .source = source::argument},
+  {.types = "Const HostConst", .source = source::constant},
+  {.types = "Placeholder PlaceholderV2", .source = source::placeholder},
+  {.types = "Variable VariableV2", .source = source::variable},
+  {.types = "QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2",
+   .source = source::dequeue},
+  {.types = "FIFOQueue FIFOQueueV2 HashTable HashTableV2 IteratorV2 MutableHashTable MutableHashTableV2 "
+   "PaddingFIFOQueue PaddingFIFOQueueV2 RandomShuffleQueue RandomShuffleQueueV2 TensorArrayV3 VarHandleOp",
+   .source = source::handle},
+  {.types = "IteratorGetNext IteratorGetNextSync", .source = source::iterator},
+  {.types = "_HostSend _Retval _Send Abort Assert CloseSummaryWriter ControlTrigger DeleteIterator DestroyResourceOp "
    "FlushSummaryWriter InitializeTable InitializeTableFromTextFileV2 InitializeTableV2 LookupTableImportV2 "
    "LookupTableInsertV2 MakeIterator MergeV2Checkpoints NoOp PrintV2 QueueClose QueueCloseV2 QueueEnqueue "
    "QueueEnqueueMany QueueEnqueueManyV2 QueueEnqueueV2 Save SaveSlices SaveV2 Send WriteFile WriteSummary",
-   nullptr, always, source::nothing},
+   .source = source::nothing},
 };
 
 } // namespace shape_table

@@ -368,7 +368,6 @@ void as_elements(shape_call& c) {
 }
 inline void scalar(shape_call& c) { c.set_all({}); }
 inline void list(shape_call& c) { c.set_all({-1}); }
-inline void same(shape_call& c) { c.all_like(0); } // and of the same elements, too
 inline void each(shape_call& c) { // output i is input i
   for (const auto i : c.outputs()) {
     c.like(i, i);

@@ -339,13 +339,11 @@ private:
     const auto known = has_elements
                          ? known_outputs_of(c, type_of_output(g_[v], rule, 0, inputs_, dt::float32))
                          : std::vector<std::optional<known_tensor>>{};
-    const bool passes_each = rule->infer == shape_rules::each;
-    const bool passes = rule->infer == shape_rules::same || passes_each;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const auto from = passes_each ? outputs[i] : 0;
+      const auto from = rule->infer == shape_rules::each ? outputs[i] : 0;
       if (outputs[i] < known.size() && known[outputs[i]]) {
         elements[i] = std::make_shared<const known_tensor>(*known[outputs[i]]);
-      } else if (passes && from < inputs_.size()) {
+      } else if (rule->passes && from < inputs_.size()) {
         elements[i] = inputs_[from]->values;
       }
     }

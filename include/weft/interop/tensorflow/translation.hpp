@@ -58,10 +58,10 @@ inline op_call call_of(const node& n, std::span<const tensor_info* const> inputs
   return call;
 }
 
-/// True for rules that are all that most ops need, and read no attributes.
+/// True for rules that are all that most ops need, and read no attributes that TensorFlow has.
 constexpr bool reads_no_attributes(const shape_rule& rule) {
   using namespace shape_rules;
-  constexpr decltype(rule.infer) rules[] = {nullptr, all_like<0>, same, broadcast, compare, cast, shape};
+  constexpr decltype(rule.infer) rules[] = {nullptr, all_like<0>, broadcast, compare, cast, shape};
   return std::ranges::find(rules, rule.infer) != std::end(rules);
 }
 
