@@ -131,6 +131,9 @@ private:
         }
       } else {
         open.push_back(root.item[s.from]);
+        if (i < roots.size() && calls_function(functions_.whole(), body.nodes[s.from])) { // a call that stays
+          returns.push_back({root.item[s.from], 0});
+        }
       }
     }
     for (frame& f : frames_) { // what a function does beside returning something
