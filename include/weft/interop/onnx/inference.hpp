@@ -3,8 +3,8 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/interop/onnx/op_calls.hpp"
 #include "weft/interop/onnx/plausibility.hpp"
-#include "weft/interop/onnx/shape_rules.hpp"
 #include "weft/interop/onnx/values.hpp"
 #include "weft/io/text.hpp"
 
