@@ -65,9 +65,13 @@ void check(const std::vector<op_case>& cases) {
     auto output = w.outputs(op).begin();
     for (const auto elements : c.elements) {
       const auto made = static_cast<std::int64_t>(w.bytes(*output++) / 4);
-      CHECK(made == (elements == any ? made : elements));
+      if (elements != any) {
+        CHECK(made == elements);
+      }
     }
-    CHECK(w.work(op) == doctest::Approx(c.work.value_or(w.work(op))).epsilon(1e-12));
+    if (c.work) {
+      CHECK(w.work(op) == doctest::Approx(*c.work).epsilon(1e-12));
+    }
   }
 }
 

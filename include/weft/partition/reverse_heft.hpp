@@ -78,7 +78,7 @@ public:
       used[o.slot].reserve(o.start, o.finish);
       s.start[v] = std::max(o.finish - o.compute, last_end(s)); // no sum of times may be rounded below it
       s.finish[v] = std::max(o.finish, s.start[v]);
-      end = std::max(end, o.finish);
+      end = std::max(end, s.finish[v]);
     }
     return {decided(std::move(s)), end};
   }
@@ -159,7 +159,7 @@ private:
     weft::sort(s.uses, before);
   }
 
-  /// When the last consumer of the op in hand ends, in reversed time.
+  /// The end of the last consumer of the op in hand, in reversed time.
   static constexpr double last_end(const state& s) { return s.uses.empty() ? 0 : s.uses.back().until; }
 
   constexpr option best(op_id v, double price, state& s) const {

@@ -235,7 +235,6 @@ public:
     const auto at = functions_ ? functions_->find(name) : function_map::const_iterator{};
     return !functions_ || at == functions_->end() ? std::nullopt : std::optional{at->second};
   }
-  bool has_functions() const { return functions_ && !functions_->empty(); }
   /// The source that a text such as `node:2`, or `node:output:1` in a function, refers to; `none` as its node if there
   /// is none.
   source refers_to(std::string_view text, const graph* library = nullptr) const { return parse(text, library).first; }

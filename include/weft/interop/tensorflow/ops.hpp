@@ -75,7 +75,7 @@ constexpr bool only_on_cpu(std::string_view op) {
          std::ranges::find(names, op) != std::end(names);
 }
 
-/// Whether an op changes the variable that its first input refers to.
+/// True if an op changes the variable that its first input refers to.
 constexpr bool updates_variable(std::string_view op) {
   return updates_resource(op) || op.starts_with("Assign") || op.starts_with("Apply") ||
          op.starts_with("SparseApply") ||

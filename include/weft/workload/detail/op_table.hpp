@@ -10,7 +10,7 @@ namespace op_words {
 
 /// FLOP: a multiply-add is 2; elementwise ops 1 per output element, transcendental ones too; reductions 1 per input
 /// element; data movement 0. These are the counts of workload/nn. Efficiency follows from the use
-/// (cost/efficiency.hpp), training steps from the gradient. Shapes are for formats whose files may leave them open.
+/// (cost/efficiency.hpp), training steps from the gradient. Rules for shapes are in workload/shape_rules.hpp.
 ///
 /// Types are as formats call them: ONNX, ONNX Runtime's domain com.microsoft, TensorFlow, PyTorch, StableHLO and the
 /// bundled networks.
