@@ -290,7 +290,7 @@ int run(int argc, char** argv) {
                                                        .platform = o.platform,
                                                        .strategy = found.strategy,
                                                        .command = tool::command_line("place", argc, argv),
-                                                       .assuming = fmt::format("{}", fmt::join(in.assumed, ", ")),
+                                                       .assuming = tool::list_assumed(in.model),
                                                        .result = found.result,
                                                        .bound = found.bound,
                                                        .baselines = found.baselines,

@@ -37,8 +37,6 @@ struct placed_input {
 /// A parsed file, of which models with any options are made.
 struct loaded_model {
   std::function<weft::model(const model_options&)> read;
-  /// Extents that neither the file nor the options give, such as `sequence = 1 (--dim sequence=N)`.
-  std::function<std::vector<std::string>(const model_options&)> assumed = {};
   /// Writes it with the devices of its ops. Returns notes on what could not be written.
   std::function<std::vector<std::string>(std::ostream&, const placed_input&)> write_placed = {};
   /// Refuses a folder that stages of it cannot be written into.

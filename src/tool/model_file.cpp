@@ -6,12 +6,15 @@
 #include "random_graphs.hpp"
 
 #include "weft/core/readable.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/foreign_formats.hpp"
 #include "weft/io/json_workload.hpp"
 #include "weft/io/read.hpp"
+#include "weft/io/text.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/partition/op_name.hpp"
+#include "weft/workload/fused.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/in_place.hpp"
 #include "weft/workload/recomputed.hpp"
@@ -285,6 +288,41 @@ void set_memory(const model_options& o, input& in) {
   }
 }
 
+/// The same with one op for each chain that compilers run as one kernel.
+input fused(const model_options& o, input in) {
+  if (!in.model.seconds.empty() || !o.profile.empty()) {
+    throw error(fmt::format("--fuse is for estimated times, and {} has times that ops took by themselves; leave one of "
+                            "them out", o.profile.empty() ? "'" + in.spec + "'" : "--profile"));
+  }
+  const auto whole = std::make_shared<const input>(std::move(in));
+  const auto& m = whole->model;
+  auto made = weft::fused(m.ops, m.returned);
+  input joined{.spec = whole->spec,
+               .name = whole->name,
+               .model = {.ops = std::move(made.graph),
+                         .format = m.format,
+                         .unit = m.unit,
+                         .assumed = m.assumed,
+                         .notes = m.notes,
+                         .float_bytes = m.float_bytes},
+               .from = whole->from,
+               .batch = whole->batch,
+               .ccr = whole->ccr,
+               .unfused = whole,
+               .into = std::move(made.into)};
+  for (const op_id v : m.returned) {
+    joined.model.returned.push_back(joined.into[v]);
+  }
+  sort_unique(joined.model.returned);
+  for (const op_id v : ids(whole->num_own_ops)) { // the first ops of chains are in the order of the others
+    joined.num_own_ops = std::max<std::size_t>(joined.num_own_ops, joined.into[v] + 1);
+  }
+  joined.model.notes.push_back(
+    fmt::format("{} ops run as {}: chains that work element by element on the result of an op are part of it",
+                m.ops.num_ops(), joined.model.ops.num_ops()));
+  return joined;
+}
+
 } // namespace
 
 void state_unit(work_unit unit, input& in) {
@@ -342,10 +380,8 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
   } else {
     in.batch = o.batch;
     in.model = in.from->file->read(o);
-    in.assumed = in.from->file->assumed ? in.from->file->assumed(o) : in.assumed;
-    if (!in.assumed.empty()) {
-      in.model.notes.push_back(
-        fmt::format("sizes that neither the file nor an option says: {}", fmt::join(in.assumed, ", ")));
+    if (const auto assumed = list_assumed(in.model); !assumed.empty()) {
+      in.model.notes.insert(in.model.notes.begin(), "sizes that neither the file nor an option says: " + assumed);
     }
   }
   refuse_options_of_others(o, in);
@@ -370,6 +406,9 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
     }
   }
   set_memory(o, in);
+  if (o.fuse) {
+    in = fused(o, std::move(in));
+  }
   share_memory(o, in);
   if (!o.offloaded.empty()) {
     offload(o.offloaded, in);
@@ -378,6 +417,25 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
                                          o.offloaded.size() == 1 ? "it" : "them"));
   }
   return in;
+}
+
+std::string list_assumed(const model& m) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> texts;
+  for (const auto& x : m.assumed) {
+    using option = assumed_size::option;
+    const auto name = io::on_one_line(x.name);
+    const auto maker = x.type.empty() ? std::string{} : fmt::format("of {}; ", io::on_one_line(x.type));
+    if (texts.size() == most) {
+      texts.push_back(fmt::format("and {} more", m.assumed.size() - most));
+      break;
+    }
+    texts.push_back(x.given_by == option::batch       ? fmt::format("batch = {} (--batch N)", x.value)
+                    : x.given_by == option::dimension ? fmt::format("{0} = {1} ({2}--dim {0}=N)", name, x.value, maker)
+                    : x.given_by == option::shape ? fmt::format("the shape of {0} ({1}--shape {0}=NxN…)", name, maker)
+                                                  : fmt::format("{} = {}", name, x.value));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 void share_memory(const model_options& o, input& in) {
@@ -398,11 +456,16 @@ void offload(const std::vector<round_trip>& trips, input& in) {
   }
 }
 
-bool has_attentions(const input& in) { return !attentions(in.model.ops, backward_pass(in)).empty(); }
+static const input& with_own_ops(const input& in) { return in.unfused ? *in.unfused : in; }
+
+bool has_attentions(const input& in) {
+  const auto& whole = with_own_ops(in);
+  return !attentions(whole.model.ops, backward_pass(whole)).empty();
+}
 
 std::uint32_t num_blocks(const input& in) {
   std::uint32_t count = 0;
-  for (const op_id block : blocks_of(in)) {
+  for (const op_id block : blocks_of(with_own_ops(in))) {
     count = block == none ? count : std::max(count, block + 1);
   }
   return count;
@@ -439,6 +502,13 @@ void check_output(const std::string& file, const input& in) {
 
 std::vector<std::string> write_placed(const std::string& file, const input& in, const model_options& o,
                                       const placement& where, const platform<>& devices) {
+  if (in.unfused) {
+    placement of_each;
+    for (const op_id v : in.into) {
+      of_each.push_back(where[v]);
+    }
+    return write_placed(file, *in.unfused, o, of_each, devices);
+  }
   std::vector<std::string> notes;
   io::write_file(file, [&](std::ostream& out) {
     const placed_input p{in, o, where, devices};
@@ -457,6 +527,9 @@ std::vector<std::string> write_placed(const std::string& file, const input& in, 
 }
 
 void check_split(const std::string& folder, const input& in) {
+  if (in.unfused) {
+    throw error("--split cuts between the ops of the file, and --fuse joins them; leave one of them out");
+  }
   if (!in.from->file || !in.from->file->write_split) {
     throw error(fmt::format("--split cuts ONNX models, and '{}' is {}; -o writes other models with devices", in.spec,
                             in.model.format));

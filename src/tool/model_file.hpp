@@ -39,9 +39,10 @@ struct input {
   std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
-  std::vector<std::string> assumed = {}; ///< extents that nobody gave, such as `sequence = 1 (--dim sequence=N)`
   std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
+  std::shared_ptr<const input> unfused = {}; ///< with --fuse: the model before chains of ops became one op each …
+  std::vector<weft::op_id> into = {};        ///< … and for each of its ops the one that does its work
 };
 
 /// Reads and parses the file, if it is one. Throws `weft::error` of one line for everything that is wrong.
@@ -50,6 +51,10 @@ std::shared_ptr<const model_source> open(const std::string& spec);
 /// Makes the model of the file, or the bundled network or generated graph, and expands it to a training step if that is
 /// wanted. Throws as `open`.
 input load(std::shared_ptr<const model_source> from, const model_options& o);
+
+/// The extents that nobody gave, such as `sequence = 1 (--dim sequence=N), batch = 1 (--batch N)`; empty if there are
+/// none.
+std::string list_assumed(const weft::model& m);
 
 /// Puts results into the memory of inputs and of parameters, as --in-place says.
 void share_memory(const model_options& o, input& in);

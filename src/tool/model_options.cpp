@@ -243,6 +243,9 @@ void add_memory_options(CLI::App& app, model_options& o) {
       "Keys and values that a decoder keeps of so many tokens: heads of keys and values, size of a head, and\n"
       "sequences (batch), if the model's batch is not known; as in context=4096,heads=8,size=128")
     ->type_name("KEY=N,…");
+  app.add_flag("--fuse", o.fuse,
+               "A product or convolution and what goes on with its result element by element, such as a bias and a Relu,\n"
+               "are one op, as compilers make one kernel of them: what lies between takes no memory and no launch");
   app
     .add_option_function<std::string>(
       "--in-place", [&o](const std::string& text) { o.in_place = text == "on"; },

@@ -46,6 +46,7 @@ struct model_options {
   std::vector<weft::round_trip> offloaded = {}; ///< what waits on the host, if that is given
   std::optional<weft::kv_cache> cache = {};
   std::optional<bool> in_place = {}; ///< results lie in memory of others; none: of training steps, only views
+  bool fuse = false; ///< chains that compilers run as one kernel are one op
 };
 
 /// The number that --trips gives without the name of a loop; 1 if it does not.
@@ -58,7 +59,7 @@ inline double trips_of_all_loops(const model_options& o) {
 /// --work, --peak-rates, --times and --profile, which fill `o` when `app` parses.
 void add_model_options(CLI::App& app, model_options& o);
 
-/// Adds --dtype, --kv-cache, --in-place, --recompute and --offload: what a model takes in memory.
+/// Adds --dtype, --kv-cache, --fuse, --in-place, --recompute and --offload: what a model takes in memory.
 void add_memory_options(CLI::App& app, model_options& o);
 
 /// The values of --recompute and --offload for what `o` has made again and sent to the host.

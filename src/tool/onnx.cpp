@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -32,34 +31,6 @@ std::vector<std::string> names_of(const weft::platform<>& devices) {
     names.emplace_back(devices.name(d).empty() ? "device" + std::to_string(d) : devices.name(d));
   }
   return names;
-}
-
-/// The inputs' extents that count as 1, once each.
-std::vector<std::string> assumed_in(const ::onnx::GraphProto& g, const model_options& o) {
-  std::set<std::string_view> initial;
-  for (const auto& t : g.initializer()) {
-    initial.insert(t.name());
-  }
-  const std::string* batch = nullptr; // the name of extent 0 of the first input
-  std::vector<std::string> all;
-  for (const auto& x : g.input()) {
-    const auto& dims = x.type().tensor_type().shape().dim();
-    for (int i = 0; i < dims.size() && !initial.contains(x.name()); ++i) {
-      const auto& name = dims[i].dim_param();
-      batch = batch == nullptr ? &name : batch;
-      const bool is_batch = i == 0 || (!name.empty() && name == *batch);
-      if (dims[i].dim_value() > 0 || o.dimensions.contains(name) || (is_batch && o.batch != 0)) {
-        continue;
-      }
-      auto text = is_batch       ? std::string{"batch = 1 (--batch N)"}
-                  : name.empty() ? fmt::format("extent {} of {} = 1 (without a name in the file)", i, x.name())
-                                 : fmt::format("{} = 1 (--dim {}=N)", name, name);
-      if (std::ranges::find(all, text) == all.end()) {
-        all.push_back(std::move(text));
-      }
-    }
-  }
-  return all;
 }
 
 /// The path from a folder to the weights that are not in the file; empty if there are none or it is their folder.
@@ -106,7 +77,6 @@ std::vector<std::string> write_split(const std::string& folder, const weft::onnx
 loaded_model parse_onnx(std::string_view bytes, const std::string& file) {
   const auto m = std::make_shared<const weft::onnx::parsed_model>(bytes, file);
   return {.read = [m](const model_options& o) { return m->read(onnx_reader(o)); },
-          .assumed = [m](const model_options& o) { return assumed_in(m->decoded().graph(), o); },
           .write_placed =
             [m](std::ostream& out, const placed_input& p) {
               weft::onnx::write_placed(out, m->bytes(), own_part(p), names_of(p.devices), m->file());

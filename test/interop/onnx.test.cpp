@@ -65,7 +65,7 @@ TEST_CASE("onnx: the batch replaces a fixed, a named and an unknown first extent
   CHECK(named.read({.dimensions = {{"N", 7}}}).ops.bytes(0) == 7 * 4 * 4);
   CHECK(refusal([&] {
           return named.read({.dimensions = {{"M", 7}}});
-        }) == "test.onnx: no input has a dimension 'M'; the model names 'N'");
+        }) == "test.onnx: no dimension is called 'M'; the model names N");
   auto unknown = dense();
   unknown.m.mutable_graph()
     ->mutable_input(0)
@@ -77,7 +77,7 @@ TEST_CASE("onnx: the batch replaces a fixed, a named and an unknown first extent
   CHECK(unknown.read({.batch = 3}).ops.bytes(0) == 3 * 4 * 4);
 }
 
-TEST_CASE("onnx: other unknown extents are assumed, and a note says so") {
+TEST_CASE("onnx: extents that nobody gave are told, and each can be given by its name") {
   onnx_model m;
   m.input("tokens", {-1, -1, 8});
   m.node("Relu", {"tokens"}, {"y"});
@@ -88,10 +88,35 @@ TEST_CASE("onnx: other unknown extents are assumed, and a note says so") {
     ->mutable_shape()
     ->mutable_dim(1)
     ->set_dim_param("seq");
-  CHECK(mentions(m.read().notes, "input tokens (seq)"));
+  using option = assumed_size::option;
+  CHECK(m.read().assumed == std::vector<assumed_size>{{option::batch}, {option::dimension, "seq"}});
   CHECK(m.read({.batch = 2, .dimensions = {{"seq", 16}}}).ops.work(0) == 2 * 16 * 8);
   CHECK(m.read({.unknown_dimension = 10}).ops.work(0) == 10 * 8);
-  CHECK(m.read({.dimensions = {{"seq", 16}}}).notes.empty());
+  CHECK(m.read({.batch = 2, .dimensions = {{"seq", 16}}}).assumed.empty());
+
+  onnx_model found;
+  found.input("x", {4, -1}).input("scores", {9});
+  found.node("NonZero", {"scores"}, {"at"});
+  found.node("Transpose", {"at"}, {"rows"});
+  found.node("NonZero", {"scores"}, {"kept"});
+  found.node("Neg", {"kept"}, {"negative"});
+  auto& declared = *found.m.mutable_graph()->add_value_info();
+  declared.set_name("kept");
+  auto& type = *declared.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(::onnx::TensorProto::INT64);
+  type.mutable_shape()->add_dim()->set_dim_value(1);
+  type.mutable_shape()->add_dim()->set_dim_param("num_kept");
+  CHECK(found.read({.unknown_dimension = 3}).assumed ==
+        std::vector<assumed_size>{{option::dimension, "x.1", {}, 3},
+                                  {option::dimension, "at.1", "NonZero", 3},
+                                  {option::dimension, "num_kept", "NonZero", 3}}); // and not what follows from them
+  const auto given = found.read({.dimensions = {{"x.1", 6}, {"at.1", 7}, {"num_kept", 5}}});
+  CHECK(given.assumed.empty());
+  CHECK(given.ops.bytes(*given.ops.outputs(1).begin()) == 7 * 8);
+  CHECK(given.ops.work(3) == 5);
+  CHECK(refusal([&] {
+          return found.read({.dimensions = {{"at.0", 7}}});
+        }) == "test.onnx: no dimension is called 'at.0'; the model names at.1, num_kept, x.1");
 }
 
 TEST_CASE("onnx: a reshape to constant extents follows the batch, and one computed from a shape does, too") {

@@ -529,7 +529,7 @@ TEST_CASE("StableHLO: a type that is written wrong is refused, with the line and
           .find("a number of 2^64 or more") != std::string::npos);
 }
 
-TEST_CASE("StableHLO: what a text leaves open is set by options and noted") {
+TEST_CASE("StableHLO: what a text leaves open is set by options, or told") {
   constexpr std::string_view text = R"(module @jit_fun_flat_jax attributes {jax.uses_shape_polymorphism = true} {
   func.func public @main(%arg0: tensor<?x4xf32> {mhlo.sharding = ""}, %arg1: tensor<4x?xf32>) -> tensor<?xf32> {
     %0 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
@@ -545,9 +545,10 @@ TEST_CASE("StableHLO: what a text leaves open is set by options and noted") {
   const auto m = read(text, {.batch = 32, .unknown_dimension = 5});
   CHECK(m.ops.work(0) == 32 * 4);
   CHECK(m.ops.work(1) == 4 * 5);
-  CHECK(noted(m, "types leave their outermost extent open: it is 32"));
-  CHECK(noted(m, "types leave other extents open: they are 5"));
-  CHECK(noted(read(text), "types leave their outermost extent open: it is 1"));
+  using option = assumed_size::option;
+  CHECK(m.assumed == std::vector<assumed_size>{{option::nothing, "extents written ?", {}, 5}});
+  CHECK(read(text).assumed == std::vector<assumed_size>{{option::batch}, {option::nothing, "extents written ?"}});
+  CHECK(read(mlp).assumed.empty());
   CHECK(noted(read(mlp, {.batch = 4}), "the batch has no effect"));
   CHECK(flop_of("%0 = stablehlo.abs %a : tensor<?x?xf32, #stablehlo.bounds<3, ?>>",
                 "%a: tensor<?x?xf32, #stablehlo.bounds<3, ?>>") == 3);

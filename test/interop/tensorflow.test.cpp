@@ -73,7 +73,7 @@ TEST_CASE("nodes become ops in their order, with shapes, work and edges") {
   CHECK(w.inputs(7).size() == 2); // each producer once, and no control edge where a tensor comes from it
   CHECK(w.group(1) == w.group(2));
   CHECK(w.num_groups() == 1);
-  CHECK(noted(m, "unknown outermost extent"));
+  CHECK(m.assumed.empty());
 }
 
 TEST_CASE("devices and ops without kernels for other kinds constrain where an op runs") {
@@ -183,12 +183,24 @@ TEST_CASE("inputs without a shape get that of what reads them, or what the calle
   for (const char* name : {"y", "to"}) { // nothing of that name, and no input
     CHECK_THROWS_WITH_AS((void)read(old, {.shapes = {{name, {7}}}}),
                          ("net.pbtxt: a shape is given for '" + std::string{name} +
-                          "', which is no input of the graph; inputs are 'x'").c_str(), parse_error);
+                          "', which is no input of the graph and no op that could have it; inputs are 'x'").c_str(), parse_error);
   }
   CHECK(outputs(given, 2) == std::vector<byte_count>{7 * 784 * 4});
   const auto guessed = read(node("x", "Placeholder") + node("y", "Neg", {"x"}), {.batch = 5});
   CHECK(outputs(guessed, 1) == std::vector<byte_count>{20});
   CHECK(noted(guessed, "nothing tells it"));
+  using option = assumed_size::option;
+  CHECK(guessed.assumed == std::vector<assumed_size>{{option::shape, "x"}});
+}
+
+TEST_CASE("shapes that nobody tells are told, and can be given by the names of ops") {
+  using option = assumed_size::option;
+  const auto open = node("x", "Placeholder", {}, attr("shape", "shape { dim { size: -1 } dim { size: -1 } }")) +
+                    node("a", "Mystery", {"x"}, attr("T", "type: DT_FLOAT")) + node("y", "Neg", {"a"});
+  CHECK(read(open).assumed == std::vector<assumed_size>{{option::batch}, {option::shape, "x"}, {option::shape, "a", "Mystery"}});
+  const auto given = read(open, {.batch = 2, .shapes = {{"x", {2, 3}}, {"a", {5, 7}}}});
+  CHECK(given.assumed.empty());
+  CHECK(outputs(given, 2) == std::vector<byte_count>{5 * 7 * 4});
 }
 
 TEST_CASE("loops count once, conditionals with both branches") {

@@ -18,6 +18,22 @@ enum class work_unit : unsigned char {
   own      ///< what the file means by it, which it does not say; the speeds of devices are meant in the same
 };
 
+/// Extents that neither a file nor an option of its reader gives, so that some value was taken for them.
+struct assumed_size {
+  enum class option : unsigned char {
+    batch,     ///< of readers: `batch`
+    dimension, ///< `dimensions`, by this name
+    shape,     ///< `shapes`, by this name
+    nothing    ///< readers have no option for it
+  };
+  option given_by = option::nothing;
+  std::string name = {};   ///< of a dimension, input or op; empty of the batch
+  std::string type = {};   ///< of the op that makes a tensor of this extent, if it is one; empty of inputs
+  std::uint64_t value = 1; ///< what was taken; of `shape` for each open extent
+
+  friend bool operator==(const assumed_size&, const assumed_size&) = default;
+};
+
 /// A workload as a file describes it. Times that somebody measured stand beside the graph, since they hold for one
 /// kind of device only; cost/measured.hpp makes a cost model of them.
 struct model {
@@ -27,7 +43,8 @@ struct model {
   std::vector<double> seconds = {};    ///< measured compute time per op; NaN where there is none; empty if nowhere
   kind_set measured_on = {};           ///< the kind of device on which it was measured
   std::vector<op_id> returned = {};    ///< ops that make results of the model, ascending; empty if nobody says
-  std::vector<std::string> notes = {}; ///< one line each: what was assumed, left out, or not understood
+  std::vector<assumed_size> assumed = {}; ///< each once
+  std::vector<std::string> notes = {}; ///< one line each: what else was assumed, left out, or not understood
   /// Bytes of floating-point tensors by the bits of a number; empty if the file does not say what its tensors hold.
   std::map<std::uint32_t, double> float_bytes = {};
 };

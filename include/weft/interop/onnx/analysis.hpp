@@ -28,7 +28,7 @@ struct node_cost {
 class analysis {
 public:
   analysis(const ::onnx::ModelProto& m, const reader& options, const std::string& file)
-      : options_{options}, file_{file}, extents_{m.graph(), options, file} {
+      : options_{options}, file_{file}, extents_{m.graph(), options} {
     add_versions(m, versions_);
     if (m.opset_import_size() == 0) { // as models were before there were operator sets
       versions_[""] = 1;
@@ -59,7 +59,13 @@ public:
   /// Works out the outputs of a node of the main graph. Its inputs should have been, before.
   node_cost visit(const ::onnx::NodeProto& n) { return visit(n, main_, 0); }
 
-  /// The assumptions made.
+  /// Extents that nobody gave. Throws `parse_error` for one that is given and that nothing has.
+  const std::vector<assumed_size>& assumed() const {
+    extents_.check_given(file_);
+    return extents_.assumed();
+  }
+
+  /// The other assumptions made.
   std::vector<std::string> notes() const {
     auto lines = extents_.notes();
     unknown_types_.tell(lines, "no cost rule for ",
@@ -257,7 +263,7 @@ private:
         value& v = outputs[static_cast<std::size_t>(i)];
         v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed || from_guesses);
         check_axes(v.type, n.output(i));
-        v.guessed = extents_.assume(v.type, n, inputs) || v.guessed;
+        v.guessed = extents_.assume(v.type, n, n.output(i), inputs) || v.guessed;
         if (v.known && extents_of(v.type) != v.known->dims) { // it is declared otherwise
           v.known.reset();
         }

@@ -6,6 +6,7 @@
 #include "weft/interop/onnx/reader_options.hpp"
 #include "weft/interop/onnx/values.hpp"
 #include "weft/io/text.hpp"
+#include "weft/workload/model.hpp"
 #include "weft/workload/op_call.hpp"
 
 #include <algorithm>
@@ -47,9 +48,7 @@ private:
 /// Gives extents to the tensors of a model, and remembers what for.
 class open_extents {
 public:
-  open_extents(const ::onnx::GraphProto& g, const reader& options, const std::string& file) : options_{options} {
-    set_batch(g, file);
-  }
+  open_extents(const ::onnx::GraphProto& g, const reader& options) : options_{options} { set_batch(g); }
 
   /// A type with the extents that options give; of an input, all extents.
   ::onnx::TypeProto resolved(const ::onnx::TypeProto& declared, bool input, std::string_view name) {
@@ -60,21 +59,18 @@ public:
     auto& shape = *type.mutable_tensor_type()->mutable_shape();
     for (int i = 0; i < shape.dim_size(); ++i) {
       auto& d = *shape.mutable_dim(i);
-      const auto given = options_.dimensions.find(d.dim_param());
-      if (!d.dim_param().empty() && given != options_.dimensions.end()) {
-        d.set_dim_value(static_cast<std::int64_t>(std::min<std::uint64_t>(given->second, std::uint64_t{1} << 60)));
+      if (const auto given = d.dim_param().empty() ? std::nullopt : given_extent(d.dim_param())) {
+        d.set_dim_value(*given);
       } else if (!d.dim_param().empty() && d.dim_param() == batch_symbol_) {
-        d.set_dim_value(batch());
+        d.set_dim_value(open_batch());
       } else if (d.has_dim_value() && (d.dim_value() > 0 || (d.dim_value() == 0 && (!input || i > 0)))) {
         if (i == 0 && old_batch_ && d.dim_value() == *old_batch_) {
           d.set_dim_value(batch());
         }
       } else if (input && i == 0) {
-        d.set_dim_value(batch());
+        d.set_dim_value(open_batch());
       } else if (input) {
-        unknown_extents_.add("input " + std::string{name} + (d.dim_param().empty() ? "" : " (" + d.dim_param() + ")"));
-        d.set_dim_value(
-          static_cast<std::int64_t>(std::min<std::uint64_t>(options_.unknown_dimension, std::uint64_t{1} << 60)));
+        d.set_dim_value(given_or_assumed(name_of(d, name, i), {}).first);
       } else {
         d.clear_value();
       }
@@ -121,6 +117,9 @@ public:
         overruled_.add(name);
       }
       *shape.mutable_shape() = wanted;
+      for (int i = 0; i < wanted.dim_size(); ++i) {
+        take_name(raw.tensor_type().shape().dim(i), *shape.mutable_shape()->mutable_dim(i));
+      }
       return false;
     }
     bool differs = false;
@@ -128,8 +127,9 @@ public:
     for (int i = 0; i < wanted.dim_size(); ++i) {
       auto& d = *shape.mutable_shape()->mutable_dim(i);
       const auto& by_file = wanted.dim(i);
-      const bool is_open = !d.has_dim_value() || d.dim_value() < 0;
+      const bool is_open = !is_static(d);
       const bool fixed = is_static(raw.tensor_type().shape().dim(i));
+      take_name(raw.tensor_type().shape().dim(i), d);
       all_declared = all_declared && by_file.has_dim_value();
       if (by_file.has_dim_value() && (is_open || guessed || (fixed && !changes_extents()))) {
         differs = differs || (!is_open && !guessed && d.dim_value() != by_file.dim_value());
@@ -142,19 +142,20 @@ public:
     return guessed && !all_declared;
   }
 
-  /// Assumes what is still not known. Returns whether anything was.
-  bool assume(::onnx::TypeProto& type, const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
+  /// Gives what is still not known of output `name` of a node, or assumes it. Returns whether anything was assumed.
+  bool assume(::onnx::TypeProto& type, const ::onnx::NodeProto& n, std::string_view name,
+              std::span<const value* const> inputs) {
     if (type.has_tensor_type() && type.tensor_type().has_shape()) {
       if (type.tensor_type().elem_type() == 0) {
         type.mutable_tensor_type()->set_elem_type(::onnx::TensorProto::FLOAT);
       }
       bool any = false;
-      for (auto& d : *type.mutable_tensor_type()->mutable_shape()->mutable_dim()) {
-        if (!d.has_dim_value() || d.dim_value() < 0) {
-          unknown_extents_.add("outputs of " + n.op_type());
-          any = true;
-          d.set_dim_value(
-            static_cast<std::int64_t>(std::min<std::uint64_t>(options_.unknown_dimension, std::uint64_t{1} << 60)));
+      auto& dims = *type.mutable_tensor_type()->mutable_shape();
+      for (int i = 0; i < dims.dim_size(); ++i) {
+        if (!is_static(dims.dim(i))) {
+          const auto [extent, is_assumed] = given_or_assumed(name_of(dims.dim(i), name, i), n.op_type());
+          any = any || is_assumed;
+          dims.mutable_dim(i)->set_dim_value(extent);
         }
       }
       return any;
@@ -206,13 +207,26 @@ public:
     return to;
   }
 
-  /// What was assumed.
+  /// Extents that nobody gave, each once, in the order in which they were met.
+  const std::vector<assumed_size>& assumed() const { return assumed_; }
+
+  /// Throws `parse_error` for an extent that is given and that nothing has.
+  void check_given(const std::string& file) const {
+    for (const auto& [name, extent] : options_.dimensions) {
+      if (!names_.contains(name)) {
+        throw parse_error(file, 0,
+                          "no dimension is called " + io::in_quotes(name) + "; " +
+                            (names_.empty() ? std::string{"the model names none"} : "the model names " + some_names()));
+      }
+    }
+  }
+
+  /// What else was assumed.
   std::vector<std::string> notes() const {
     std::vector<std::string> lines;
     if (no_batch_) {
       lines.push_back("the batch has no effect: the model has no input with a first extent");
     }
-    unknown_extents_.tell(lines, "unknown extents of ", ": " + std::to_string(options_.unknown_dimension) + " assumed");
     unknown_shapes_.tell(lines, "shapes of outputs not known of ", ": that of the largest input assumed");
     overruled_.tell(lines, "declared shapes count, though other ones follow from the inputs, of ", "");
     batched_.tell(lines, "constant shapes adapted to the batch in ", "");
@@ -220,18 +234,17 @@ public:
   }
 
 private:
-  void set_batch(const ::onnx::GraphProto& g, const std::string& file) {
+  void set_batch(const ::onnx::GraphProto& g) {
     std::set<std::string_view> given;
     for (const auto& x : g.initializer()) {
       given.insert(x.name());
     }
-    std::set<std::string, std::less<>> symbols;
     bool found = false;
     for (const auto& x : g.input()) {
       const auto& shape = x.type().tensor_type().shape();
       for (const auto& d : shape.dim()) {
         if (!d.dim_param().empty()) {
-          symbols.insert(d.dim_param());
+          names_.insert(d.dim_param());
         }
       }
       if (found || given.contains(x.name()) || shape.dim_size() == 0) {
@@ -244,22 +257,69 @@ private:
         old_batch_ = first.dim_value();
       }
     }
-    for (const auto& [name, extent] : options_.dimensions) {
-      if (!symbols.contains(name)) {
-        std::string known;
-        for (const auto& s : symbols) {
-          known += (known.empty() ? "" : ", ") + io::in_quotes(s);
-        }
-        throw parse_error(file, 0,
-                          "no input has a dimension " + io::in_quotes(name) + "; " +
-                            (known.empty() ? "the model names none" : "the model names " + known));
-      }
-    }
     no_batch_ = !found && options_.batch != 0;
   }
 
   std::int64_t batch() const {
     return static_cast<std::int64_t>(std::clamp<std::uint64_t>(options_.batch, 1, std::uint64_t{1} << 60));
+  }
+
+  static std::int64_t limited(std::uint64_t extent) {
+    return static_cast<std::int64_t>(std::min(extent, std::uint64_t{1} << 60));
+  }
+
+  /// The batch where the model leaves it open.
+  std::int64_t open_batch() {
+    if (options_.batch == 0 && !batch_is_assumed_) {
+      batch_is_assumed_ = true;
+      assumed_.push_back({.given_by = assumed_size::option::batch, .value = 1});
+    }
+    return batch();
+  }
+
+  std::optional<std::int64_t> given_extent(const std::string& name) {
+    const auto given = options_.dimensions.find(name);
+    if (given == options_.dimensions.end()) {
+      return std::nullopt;
+    }
+    names_.insert(name);
+    return limited(given->second);
+  }
+
+  /// An extent with the name of a dimension, and true if it was assumed. Type: of the op that decides it.
+  std::pair<std::int64_t, bool> given_or_assumed(const std::string& name, std::string_view type) {
+    if (const auto given = given_extent(name)) {
+      return {*given, false};
+    }
+    if (names_assumed_.insert(name).second) {
+      names_.insert(name);
+      assumed_.push_back({assumed_size::option::dimension, name, std::string{type}, options_.unknown_dimension});
+    }
+    return {limited(options_.unknown_dimension), true};
+  }
+
+  /// The name of an open extent: the file's, or else the tensor's with the number of the axis, such as `boxes.0`.
+  static std::string name_of(const ::onnx::TensorShapeProto::Dimension& d, std::string_view tensor, int axis) {
+    return d.dim_param().empty() ? std::string{tensor} + '.' + std::to_string(axis) : d.dim_param();
+  }
+
+  /// Gives an open extent the name that the file declares for it.
+  static void take_name(const ::onnx::TensorShapeProto::Dimension& declared,
+                        ::onnx::TensorShapeProto::Dimension& open) {
+    if (!is_static(open) && !declared.dim_param().empty()) {
+      open.set_dim_param(declared.dim_param());
+    }
+  }
+
+  /// The first twelve names of dimensions.
+  std::string some_names() const {
+    tally names;
+    for (const auto& name : names_) {
+      names.add(name);
+    }
+    std::vector<std::string> line;
+    names.tell(line, "", "");
+    return line.front();
   }
 
   static bool is_static(const ::onnx::TensorShapeProto::Dimension& d) {
@@ -277,7 +337,11 @@ private:
   std::optional<std::int64_t> old_batch_; // of the model, if another is wanted
   std::string batch_symbol_;
   bool no_batch_ = false;
-  tally unknown_extents_, unknown_shapes_, overruled_, batched_;
+  bool batch_is_assumed_ = false;
+  std::vector<assumed_size> assumed_;
+  std::set<std::string, std::less<>> names_;         // that options may give extents by
+  std::set<std::string, std::less<>> names_assumed_; // of those the ones in `assumed_`
+  tally unknown_shapes_, overruled_, batched_;
 };
 
 } // namespace weft::onnx::detail

@@ -73,6 +73,7 @@ public:
       }
     }
     std::ranges::sort(result.returned);
+    result.assumed = analysis_.assumed();
     result.notes = analysis_.notes();
     result.float_bytes = analysis_.float_bytes();
     if (num_on_text_ != 0) {

@@ -8,6 +8,7 @@
 #include "weft/interop/pytorch/schema.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
+#include "weft/workload/model.hpp"
 #include "weft/workload/op_call.hpp"
 
 #include <cmath>
@@ -119,16 +120,26 @@ public:
   const io::tally& assumed() const { return assumed_; }
   /// Of the floating-point tensors that were asked for, by the bits of a number.
   const std::map<std::uint32_t, double>& float_bytes() const { return float_bytes_; }
-  /// A line with the symbols and their values; empty if there are none.
+  /// Symbols of which nothing tells the value.
+  std::vector<assumed_size> unknown() const {
+    std::vector<assumed_size> all;
+    for (const auto& [symbol, hint] : hints_) {
+      if (!hint && !given_.contains(symbol)) {
+        all.push_back({.given_by = assumed_size::option::dimension,
+                       .name = symbol,
+                       .value = static_cast<std::uint64_t>(otherwise_)});
+      }
+    }
+    return all;
+  }
+  /// A line with the other symbols and their values; empty if there are none.
   std::string note() const {
     std::string text;
     for (const auto& [symbol, hint] : hints_) {
-      const bool given = given_.contains(symbol);
-      text += (text.empty() ? "symbolic sizes: " : ", ") + io::on_one_line(symbol) + " = " +
-              io::number_text(value_of_known(symbol, hint)) +
-              (given  ? std::string{}
-               : hint ? " (its hint)"
-                      : " (nothing tells it; --dim " + io::on_one_line(symbol) + "=… does)");
+      if (const bool given = given_.contains(symbol); given || hint) {
+        text += (text.empty() ? "symbolic sizes: " : ", ") + io::on_one_line(symbol) + " = " +
+                io::number_text(value_of_known(symbol, hint)) + (given ? "" : " (its hint)");
+      }
     }
     return text;
   }

@@ -61,6 +61,7 @@ public:
       throw error("the program has no node that computes anything");
     }
     m.float_bytes = sizes_.float_bytes();
+    m.assumed = sizes_.unknown();
     if (auto note = sizes_.note(); !note.empty()) {
       m.notes.push_back(std::move(note));
     }

@@ -489,13 +489,13 @@ inline model reader::read(std::string_view bytes, const std::string& file) const
   detail::parser parse{bytes, file, {extent(batch), extent(unknown_dimension)}};
   const auto parsed = std::move(parse)();
   auto m = io::in_file(file, [&] { return detail::workload_of_program{parsed, *this, bytes.size()}(); });
-  if (parsed.has_open_batch) {
-    m.notes.push_back("types leave their outermost extent open: it is " + std::to_string(extent(batch)));
-  } else if (batch != 0) {
+  if (parsed.has_open_batch && batch == 0) {
+    m.assumed.push_back({.given_by = assumed_size::option::batch});
+  } else if (!parsed.has_open_batch && batch != 0) {
     m.notes.push_back("the batch has no effect: the text says all extents");
   }
   if (parsed.has_open_others) {
-    m.notes.push_back("types leave other extents open: they are " + std::to_string(extent(unknown_dimension)));
+    m.assumed.push_back({.name = "extents written ?", .value = unknown_dimension});
   }
   return m;
 }

@@ -30,6 +30,8 @@ public:
         shapes_{g, options, assumed_, calls_.rule()}, costs_{costs}, batch_{options.batch}, batch_given_{batch_given},
         sets_{g.num_nodes()} {}
 
+  /// Names of the nodes, also of functions, whose shapes an option gave.
+  const std::set<std::string, std::less<>>& given_shapes() const { return assumed_.given; }
   /// What is known of conditionals and loops among the nodes.
   const function_costs& calls() const { return calls_; }
 
@@ -316,8 +318,11 @@ private:
     if (batch_given_ && !a.uses_batch) {
       note("the batch has no effect: the file says all extents");
     }
-    count(a.batches, "outputs have an unknown outermost extent: it is taken for the batch size");
-    count(a.extents, "other extents are unknown: a stated default is taken for them; give the shapes of the inputs");
+    using option = assumed_size::option;
+    if (!batch_given_ && a.uses_batch) {
+      model_.assumed.push_back({.given_by = option::batch});
+    }
+    model_.assumed.insert(model_.assumed.end(), a.open.begin(), a.open.end());
     count(a.deduced.size(), "inputs have no shape; those of the ops that read them were taken: " + some(a.deduced));
     count(a.guessed.size(),
           "inputs have no shape, and nothing tells it: they count as one number per example: " + some(a.guessed));

@@ -24,7 +24,7 @@ namespace weft::tensorflow {
 struct shape_options {
   std::uint64_t batch = 1;                                ///< for unknown outermost extents
   std::uint64_t extent = 1;                               ///< for all other unknown extents
-  std::map<std::string, nn::extents, std::less<>> shapes = {}; ///< of inputs, by the names of their nodes
+  std::map<std::string, nn::extents, std::less<>> shapes = {}; ///< of inputs and first outputs, by names of nodes
 };
 
 namespace detail {
@@ -32,8 +32,8 @@ namespace detail {
 /// The assumptions made, for notes.
 struct assumptions {
   bool uses_batch = false;                                   ///< whether any shape depends on the batch size
-  std::size_t batches = 0;                                   ///< unknown outermost extents
-  std::size_t extents = 0;                                   ///< unknown other extents
+  std::vector<assumed_size> open = {};                       ///< nodes of outputs whose other extents nothing tells
+  std::set<std::string, std::less<>> given = {};             ///< nodes whose shapes an option gave
   std::vector<std::string> deduced = {};                     ///< inputs whose shapes come from their readers
   std::vector<std::string> guessed = {};                     ///< inputs whose shapes nothing tells
   std::size_t at_most = 0;                                   ///< outputs whose extents data decide
@@ -44,37 +44,18 @@ struct assumptions {
 
 /// Numbers of extents of outputs that are assumed, by the kind of assumption.
 struct assumed_extents {
-  std::uint32_t batches = 0, extents = 0, at_most = 0, uses_batch = 0;
+  std::uint32_t extents = 0, at_most = 0, uses_batch = 0;
 
   assumed_extents& operator+=(const assumed_extents& x) {
-    batches += x.batches;
     extents += x.extents;
     at_most += x.at_most;
     uses_batch += x.uses_batch;
     return *this;
   }
   friend assumed_extents operator-(const assumed_extents& a, const assumed_extents& b) {
-    return {a.batches - b.batches, a.extents - b.extents, a.at_most - b.at_most, a.uses_batch - b.uses_batch};
+    return {a.extents - b.extents, a.at_most - b.at_most, a.uses_batch - b.uses_batch};
   }
 };
-
-/// Throws `error` for a shape of an input that the graph does not have.
-inline void require_inputs(const graph& g, const shape_options& options) {
-  const auto is_input = [&g](op_id v) {
-    return shape_source_of(g[v].op) == shape_source::placeholder;
-  };
-  for (const auto& [name, shape] : options.shapes) {
-    if (const auto v = g.find(name); v && is_input(*v)) {
-      continue;
-    }
-    std::string known;
-    for (op_id v = 0; v < g.num_nodes(); ++v) {
-      known += is_input(v) ? (known.empty() ? "" : ", ") + io::in_quotes(g[v].name) : "";
-    }
-    throw error("a shape is given for " + io::in_quotes(name) + ", which is no input of the graph; " +
-                (known.empty() ? "it has none" : "inputs are " + known));
-  }
-}
 
 /// The outputs and the cost of a call of a function.
 struct called {
@@ -158,7 +139,10 @@ public:
   }
 
 private:
-  bool is_placeholder(op_id v) const { return rules_[v] != nullptr && rules_[v]->source == shape_source::placeholder; }
+  std::optional<shape_source> source_of(op_id v) const {
+    return rules_[v] != nullptr ? std::optional{rules_[v]->source} : std::nullopt;
+  }
+  bool is_placeholder(op_id v) const { return source_of(v) == shape_source::placeholder; }
 
   std::size_t usual_outputs(op_id v) const {
     if (updates_resource(g_[v].op)) {
@@ -255,12 +239,19 @@ private:
       if (call && port < call->outputs.size()) {
         result = call->outputs[port];
       }
-      own_shape(v, port, proposals[i], result);
-      if (elements[i]) {
-        proposals[i] = elements[i]->dims;
-        result.values = std::move(elements[i]);
+      if (const auto given = port == 0 ? options_.shapes.find(n.name) : options_.shapes.end();
+          given != options_.shapes.end() && source_of(v) != shape_source::constant) {
+        result.dims = given->second;
+        result.known = true;
+        assumed_.given.insert(given->first);
+      } else {
+        own_shape(v, port, proposals[i], result);
+        if (elements[i]) {
+          proposals[i] = elements[i]->dims;
+          result.values = std::move(elements[i]);
+        }
+        settle(v, proposals[i], port < declared.size() ? shape_of(declared[port]) : std::nullopt, result);
       }
-      settle(v, proposals[i], port < declared.size() ? shape_of(declared[port]) : std::nullopt, result);
       if (!result.known && guess_) {
         if (family == nullptr && !inputs_.empty() && inputs_[0]->known) {
           result.dims = inputs_[0]->dims; // as most ops do
@@ -269,6 +260,7 @@ private:
           assumed_in_round_.uses_batch += 1;
         }
         result.known = true;
+        assumed_in_round_.extents += 1;
         if (is_placeholder(v)) {
           assumed_.guessed.push_back(io::in_quotes(n.name));
         } else {
@@ -372,7 +364,7 @@ private:
       return;
     }
     const auto& n = g_[v];
-    const auto source = rules_[v]->source;
+    const auto source = source_of(v);
     if (source == shape_source::constant) {
       if (tensors_[first_[v]].known) { // it was read in a round before
         result = tensors_[first_[v]];
@@ -385,10 +377,7 @@ private:
       const auto shapes = shapes_attribute(n, "shape");
       proposed = shapes.empty() ? partial_shape{std::vector<std::int64_t>{}} : shape_of(shapes.front());
     } else if (source == shape_source::placeholder) {
-      if (const auto given = options_.shapes.find(n.name); given != options_.shapes.end()) {
-        result.dims = given->second;
-        result.known = true;
-      } else if (const auto found = given_.find(v); found != given_.end()) {
+      if (const auto found = given_.find(v); found != given_.end()) {
         result.dims = found->second;
         result.known = true;
       } else if (const auto shapes = shapes_attribute(n, "shape"); !shapes.empty()) {
@@ -424,8 +413,7 @@ private:
         return; // another round may know it
       }
       if (known < 0) {
-        ++(i == 0 ? assumed_in_round_.batches : assumed_in_round_.extents);
-        assumed_in_round_.uses_batch += i == 0 ? 1 : 0;
+        ++(i == 0 ? assumed_in_round_.uses_batch : assumed_in_round_.extents);
       }
       dims.push_back(known >= 0 ? static_cast<std::uint64_t>(known) : i == 0 ? options_.batch : options_.extent);
     }
@@ -501,11 +489,15 @@ private:
 
   void count_assumptions() {
     assumed_.uses_batch = assumed_.uses_batch || assumed_in_round_.uses_batch != 0 || rows_per_example_;
-    assumed_.batches += assumed_in_round_.batches;
-    assumed_.extents += assumed_in_round_.extents;
     assumed_.unknown_shapes += unknown_;
     assumed_.at_most += assumed_in_round_.at_most;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
+      if (assumed_of_[v].extents != 0) {
+        assumed_.open.push_back({.given_by = assumed_size::option::shape,
+                                 .name = std::string{g_[v].name},
+                                 .type = is_placeholder(v) ? std::string{} : std::string{g_[v].op},
+                                 .value = options_.extent});
+      }
       if (rules_[v] == nullptr && !only_on_cpu(g_[v].op) && !g_.function(g_[v].op)) {
         const auto type = g_[v].op.substr(0, 60);
         if (assumed_.no_formula.contains(type) || assumed_.no_formula.size() < 1000) {

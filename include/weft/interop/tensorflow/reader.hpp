@@ -28,7 +28,7 @@ namespace weft::tensorflow {
 struct reader {
   std::uint64_t batch = 0;  ///< for unknown outermost extents; 0: not given, so 1
   std::uint64_t extent = 1; ///< for other unknown extents
-  std::map<std::string, nn::extents, std::less<>> shapes = {}; ///< of inputs, by the names of their nodes
+  std::map<std::string, nn::extents, std::less<>> shapes = {}; ///< of inputs and first outputs, by names of nodes
   /// Times of ops, as `read_costs` gives them. They must be of a run with the same batch size: if they do not tell it,
   /// and the graph leaves it open, it has to be given.
   measured_costs costs = {};
@@ -99,7 +99,6 @@ private:
       notes.push_back(note_of(static_cast<std::size_t>(left_out), whole.num_nodes(), fetched));
     }
     const shape_options options{std::max(batch, std::uint64_t{1}), extent, shapes};
-    detail::require_inputs(whole, options);
     const detail::inline_budget budget{encoded.size()};
     detail::inline_options inlining{.keep_calls = keep_functions};
     for (int round = 0;; ++round) { // a branch is chosen once its cost is known, and may have conditionals of its own
@@ -111,6 +110,7 @@ private:
         continue;
       }
       require_loops(graph.calls());
+      require_shapes(whole, graph.given_shapes());
       const bool is_chosen = !fetched.empty() && std::ranges::find(fetched, "*") == fetched.end();
       auto m = graph.read(is_chosen ? flat.returns : std::span<const source>{});
       m.format = format;
@@ -129,6 +129,24 @@ private:
         throw error("trips are given for " + io::in_quotes(name) + ", which is no loop of the graph; " +
                     (known.empty() ? "it has none" : "there is " + known));
       }
+    }
+  }
+
+  void require_shapes(const graph& whole, const std::set<std::string, std::less<>>& given) const {
+    const auto is_input = [](const node& n) { return detail::shape_source_of(n.op) == shape_source::placeholder; };
+    for (const auto& [name, shape] : shapes) {
+      const auto v = whole.find(name);
+      if (given.contains(name) || (v && is_input(whole[*v]))) { // inputs may be out of what is fetched
+        continue;
+      }
+      std::vector<std::string> inputs;
+      for (op_id other = 0; other < whole.num_nodes(); ++other) {
+        if (is_input(whole[other])) {
+          inputs.push_back(io::in_quotes(whole[other].name));
+        }
+      }
+      throw error("a shape is given for " + io::in_quotes(name) + ", which is no input of the graph and no op that "
+                  "could have it; " + (inputs.empty() ? "it has no inputs" : "inputs are " + io::joined(inputs)));
     }
   }
 
