@@ -74,7 +74,8 @@ void add_model_options(CLI::App& app, model_options& o) {
   app
     .add_option_function<texts>(
       "--dim", add_dimensions,
-      "Size of a symbolic dimension of an ONNX model or PyTorch program, as in\n--dim seq_len=128")
+      "Size of a symbolic dimension of an ONNX model or PyTorch program, as in\n--dim seq_len=128; of an extent "
+      "without a name in an ONNX model as in --dim boxes.0=100 (tensor and\naxis)")
     ->type_name("NAME=N");
   const auto add_shapes = [&o](const texts& given) {
     for (const auto& text : given) {
@@ -83,7 +84,7 @@ void add_model_options(CLI::App& app, model_options& o) {
     }
   };
   app.add_option_function<texts>("--shape", add_shapes,
-                                 "Shape of an input of a TensorFlow graph, as in --shape images=32x224x224x3")
+                                 "Shape of an input or of an op's first result in a TensorFlow graph, as in\n--shape images=32x224x224x3")
     ->type_name("NAME=NxN…");
   app
     .add_option("--parameters", o.parameters,
@@ -244,8 +245,8 @@ void add_memory_options(CLI::App& app, model_options& o) {
       "sequences (batch), if the model's batch is not known; as in context=4096,heads=8,size=128")
     ->type_name("KEY=N,…");
   app.add_flag("--fuse", o.fuse,
-               "A product or convolution and what goes on with its result element by element, such as a bias and a Relu,\n"
-               "are one op, as compilers make one kernel of them: what lies between takes no memory and no launch");
+               "A product or convolution and what goes on with its result element by element, such as a bias and a\n"
+               "Relu, are one op, as compilers make one kernel of them; what lies between takes no memory");
   app
     .add_option_function<std::string>(
       "--in-place", [&o](const std::string& text) { o.in_place = text == "on"; },

@@ -116,6 +116,22 @@ def main(folder):
         check('Step time' in placed(*net, '--objective', objective), f'objective {objective}')
     check('Result       period of' in placed(*net, '--objective', 'period'), 'the period comes first')
 
+    # Chains of ops as kernels: fewer ops, less time, and each op of the file gets the device of its kernel
+    forward = ('zoo:mnist_conv:inference', '--platform', 'workstation_2gpu', '--parallel', 'none', *few)
+    pbtxt, plan = path('kernels.pbtxt'), path('kernels.json')
+    each = placed(*forward, '-o', path('ops.pbtxt'))
+    kernels = placed(*forward, '--fuse', '-o', pbtxt, '--plan', plan)
+    check(int(counts(kernels)[0]) < int(counts(each)[0]) and f'{counts(each)[0]} ops run as {counts(kernels)[0]}' in
+          flat(kernels), f'{counts(each)} ops and {counts(kernels)} kernels')
+    with open(pbtxt) as f, open(path('ops.pbtxt')) as g:
+        placed_nodes = [x.count('device: "/') for x in (f.read(), g.read())]
+    check(placed_nodes[0] == placed_nodes[1] >= int(counts(each)[0]), f'nodes with devices: {placed_nodes}')
+    again = placed(forward[0], '--platform', 'workstation_2gpu', '--from-plan', plan)
+    check(counts(again) == counts(kernels), 'a plan knows that it was made for kernels')
+    refused(*forward[:3], '--fuse', '--parallel', 'tensor=2', because='ops that --fuse joined cannot be split')
+    refused(path('net.onnx'), '--platform', 'workstation_2gpu', '--fuse', '--split', path('stages'),
+            because='--fuse joins them')
+
     # Memory: narrower numbers take less and are faster, and what does not fit is told a batch that would
     gpt = ('zoo:gpt2_small@1x64:inference', '--platform', 'workstation_1gpu', '--budget', '100moves')
 
@@ -767,12 +783,21 @@ def main(folder):
         f.write(b'\x08\x08' + message(7, message(1, message(1, 'x'), message(2, 'y'), message(4, 'Relu')),
                                       message(11, message(1, 'x'), of_type), message(12, message(1, 'y'))) +
                 message(8, b'\x10\x0d'))
+    fixed = message(2, message(1, b'\x08\x01', message(2, message(1, b'\x08\x04'))))
+    with open(path('found.onnx'), 'wb') as f:
+        f.write(b'\x08\x08' + message(7, message(1, message(1, 'x'), message(2, 'at'), message(4, 'NonZero')),
+                                      message(11, message(1, 'x'), fixed), message(12, message(1, 'at'))) +
+                message(8, b'\x10\x0d'))
     for given, told in (((), 'batch = 1 (--batch N), sequence = 1 (--dim sequence=N)'),
                         (('--batch', '8'), 'sequence = 1 (--dim sequence=N)'),
                         (('--batch', '8', '--dim', 'sequence=128'), '')):
         summary = flat(placed(path('open.onnx'), *on, *given))
         check(f'; assuming {told} ' in summary if told else 'assuming' not in summary,
               f'sizes that nobody said, {told}: {summary}')
+    for given, told in (((), 'at.1 = 1 (of NonZero; --dim at.1=N)'), (('--dim', 'at.1=7'), '')):
+        summary = flat(placed(path('found.onnx'), *on, *given))
+        check(f'; assuming {told} ' in summary if told else 'assuming' not in summary,
+              f'sizes that data decide, {told}: {summary}')
     placed(graph, *on, '-o', path('fetched.pbtxt'))
     with open(path('fetched.pbtxt')) as f:
         written = f.read()
