@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/workload/op_catalogue.hpp"
 
 #include <algorithm>
 #include <array>
@@ -296,13 +297,10 @@ inline op_axes axes_of(std::string_view type, std::string_view expression, std::
   const bool reads_and_makes = !inputs.empty() && !outputs.empty();
   if (!expression.empty()) {
     find.by_expression(expression);
-  } else if (is_one_of(type, "Add AddN BiasAdd Exp Floor Gelu GeluGrad GreaterEqual Identity LeakyRelu LeakyReluGrad "
-                             "Log1p Minimum Mul Neg RealDiv Reciprocal Relu ReluGrad Sigmoid SigmoidGrad Sqrt Sub Tanh "
-                             "TanhGrad") &&
-             !outputs.empty()) {
-    find.elementwise();
-  } else if (type == "Select" && inputs.size() == 3 && !outputs.empty() && inputs[0] == outputs[0]) {
-    find.elementwise(); // a vector of conditions is along the outermost dimension
+  } else if ((type == "Identity" || facts_of(type).in_place) && !outputs.empty()) {
+    if (type != "Select" || (inputs.size() == 3 && inputs[0] == outputs[0])) { // else conditions are of rows
+      find.elementwise();
+    }
   } else if (type == "RandomUniform" && !outputs.empty()) {
     find.made();
   } else if (type == "FusedBatchNorm" && outputs.size() == 1) {
