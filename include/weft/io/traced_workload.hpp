@@ -22,13 +22,14 @@ struct traced_value {
   std::uint32_t parameter = none; ///< whose storage it shows
 };
 
-/// Collects the ops of a traced program in an order in which tensors are made before they are read.
+/// Collects the ops of a traced program. What an op reads may be made by one that is added later.
 ///
 /// A parameter is resident where it is read, and is not transferred: one of up to 4 KiB is kept by each of its readers,
-/// a larger one by the first, with all readers in one colocation group. An op that only shows a parameter in another
-/// way (a transposed one, a reshaped one) makes the parameter: it has no work, its outputs have 0 bytes, and it is
-/// colocated with the op that reads them if that is one. A parameter that no other op reads is resident with the op
-/// that replaces it, else with the first that shows it, else nowhere (`num_unread`).
+/// a larger one by the first, with all readers in one colocation group; by the first of each group of readers that may
+/// run on the same kinds of devices. An op that only shows parameters in another way (a transposed one, a reshaped one)
+/// makes parameters: it has no work, its outputs have 0 bytes, and it is colocated with the op that reads them if that
+/// is one, and may run where it may. A parameter that no other op reads is resident with the op that replaces it, else
+/// with the first that shows it, else nowhere (`num_unread`).
 class traced_workload {
 public:
   static constexpr byte_count copied = 4096; ///< up to that size each reader of a parameter keeps it
@@ -38,7 +39,7 @@ public:
     if (bytes > workload_builder::max_total_bytes) {
       throw value_error("parameter " + std::to_string(parameters_.size()), "has more than 2^62 bytes");
     }
-    parameters_.push_back({bytes});
+    parameters_.push_back({.bytes = bytes});
     return {.parameter = static_cast<std::uint32_t>(checked_count(parameters_.size(), "program", "parameters") - 1)};
   }
 
@@ -51,46 +52,45 @@ public:
       }
     }
     sort_unique(held);
+    const auto kinds = o.kinds;
     for (const auto number : held) {
-      auto& p = parameters_[number];
-      if (p.bytes <= copied || !p.is_held) {
+      const auto& p = parameters_[number];
+      if (p.bytes <= copied || !is_held(p, kinds)) {
         if (o.resident_bytes > workload_builder::max_total_bytes - p.bytes) {
           throw value_error("op '" + o.name + "'", "reads more than 2^62 bytes of parameters");
         }
         o.resident_bytes += p.bytes;
-        p.is_held = true;
       }
     }
     const op_id v = add(std::move(o), reads);
     for (const auto p : held) {
-      keep(p, v);
+      keep(p, v, true);
     }
     return v;
   }
 
-  /// An op that shows `of`, a parameter, in another way; its work does not count.
-  op_id add_view(op o, const traced_value& of) {
+  /// An op that shows parameters, or makes some of these tensors, in another way; its work does not count.
+  op_id add_view(op o, std::span<const traced_value> of) {
     o.work = 0;
-    const op_id v = add(std::move(o), {&of, 1});
-    if (of.parameter != none && parameters_[of.parameter].view == none) {
-      parameters_[of.parameter].view = v;
+    const op_id v = add(std::move(o), of);
+    for (const auto& x : of) {
+      if (x.parameter != none && parameters_[x.parameter].view == none) {
+        parameters_[x.parameter].view = v;
+      }
     }
-    views_.push_back({v, none, false});
+    views_.push_back(v);
     return v;
   }
+  op_id add_view(op o, const traced_value& of) { return add_view(std::move(o), {&of, 1}); }
 
   traced_value add_output(op_id v, byte_count bytes) { return {v, builder_.add_output(v, bytes), none}; }
   /// An output that shows a parameter: of an op that `add_view` made, or of one that passes it on.
   traced_value add_output_of(op_id v, std::uint32_t parameter) { return {v, builder_.add_output(v, 0), parameter}; }
 
-  /// v is where the parameter is: it reads or replaces it.
-  void keep(std::uint32_t parameter, op_id v) {
-    auto& p = parameters_[parameter];
-    if (p.bytes > copied && p.reader != none && p.reader != v) {
-      builder_.colocate(p.reader, v);
-    }
-    p.reader = p.reader == none ? v : p.reader;
-  }
+  /// v is where the parameter is: it replaces it.
+  void keep(std::uint32_t parameter, op_id v) { keep(parameter, v, false); }
+  /// a and b run on one device.
+  void colocate(op_id a, op_id b) { builder_.colocate(a, b); }
 
   /// `after` must not start before `before` is done.
   void add_order(op_id before, op_id after) { builder_.add_control_edge(before, after); }
@@ -100,38 +100,63 @@ public:
   /// The number of parameters with bytes that no op reads, replaces or shows.
   std::size_t num_unread() const {
     return static_cast<std::size_t>(std::ranges::count_if(
-      parameters_, [](const auto& p) { return p.bytes > 0 && p.reader == none && p.view == none; }));
+      parameters_, [](const auto& p) { return p.bytes > 0 && p.keepers.empty() && p.view == none; }));
   }
 
-  /// Throws `value_error` if an op would keep more than 2^62 bytes.
+  /// Throws as `workload_builder::build`, and `value_error` if an op would keep more than 2^62 bytes.
   workload build() && {
+    for (const auto& e : edges_) {
+      builder_.add_edge(e.from, e.to, e.output);
+    }
     for (const auto& p : parameters_) {
-      if (const op_id home = p.reader != none ? p.reader : p.view; !p.is_held && home != none) {
-        builder_.add_resident(home, p.bytes);
+      if (p.keepers.empty() && p.view != none) {
+        builder_.add_resident(p.view, p.bytes);
+      }
+      for (const auto& k : p.keepers) {
+        if (!k.is_held) {
+          builder_.add_resident(k.op, p.bytes);
+        }
       }
     }
-    for (const auto& view : views_) {
-      if (view.reader != none && !view.several) {
-        builder_.colocate(view.op, view.reader);
-      }
-    }
+    colocate_views();
     return std::move(builder_).build();
   }
 
 private:
+  struct keeper {
+    op_id op; // the first reader on its kinds of devices, or what replaces the parameter
+    bool is_held; // by an op that reads it
+  };
   struct held_parameter {
     byte_count bytes = 0;
-    op_id reader = none; // the first, or what replaces it
-    op_id view = none;   // the first
-    bool is_held = false; // by an op that reads it
+    op_id view = none; // the first
+    std::vector<keeper> keepers = {};
   };
-  struct shown_parameter {
-    op_id op;
-    op_id reader;
-    bool several;
+  struct edge {
+    op_id from;
+    std::uint32_t output;
+    op_id to;
   };
 
+  bool is_held(const held_parameter& p, kind_set kinds) const {
+    return std::ranges::any_of(p.keepers, [&](const keeper& k) { return k.is_held && kinds_[k.op] == kinds; });
+  }
+
+  void keep(std::uint32_t number, op_id v, bool reads) {
+    auto& p = parameters_[number];
+    const auto found = std::ranges::find_if(p.keepers, [&](const keeper& k) { return kinds_[k.op] == kinds_[v]; });
+    if (found == p.keepers.end()) {
+      p.keepers.push_back({v, reads});
+      return;
+    }
+    found->is_held = found->is_held || reads;
+    if (p.bytes > copied && found->op != v) {
+      builder_.colocate(found->op, v);
+    }
+  }
+
   op_id add(op o, std::span<const traced_value> reads) {
+    kinds_.push_back(o.kinds);
     const op_id v = builder_.add_op(std::move(o));
     std::vector<std::pair<op_id, std::uint32_t>> made;
     for (const auto& x : reads) {
@@ -141,19 +166,31 @@ private:
     }
     sort_unique(made);
     for (const auto& [from, output] : made) {
-      builder_.add_edge(from, v, output);
-      const auto at = std::ranges::lower_bound(views_, from, {}, &shown_parameter::op); // ids ascend
-      if (at != views_.end() && at->op == from) {
-        at->several = at->several || (at->reader != none && at->reader != v);
-        at->reader = v;
-      }
+      edges_.push_back({from, output, v});
     }
     return v;
   }
 
+  void colocate_views() {
+    constexpr op_id several = none - 1;
+    std::vector<op_id> reader(views_.empty() ? 0 : kinds_.size(), none);
+    for (const auto& e : edges_) {
+      if (!reader.empty()) {
+        reader[e.from] = reader[e.from] == none || reader[e.from] == e.to ? e.to : several;
+      }
+    }
+    for (const op_id v : views_) {
+      if (const op_id by = reader[v]; by < several && by != v && kinds_[by].is_subset_of(kinds_[v])) {
+        builder_.colocate(v, by);
+      }
+    }
+  }
+
   workload_builder builder_;
   std::vector<held_parameter> parameters_;
-  std::vector<shown_parameter> views_;
+  std::vector<op_id> views_;
+  std::vector<edge> edges_;
+  std::vector<kind_set> kinds_; // of each op
 };
 
 } // namespace weft::io

@@ -7,7 +7,7 @@
 #include "weft/interop/onnx/analysis.hpp"
 #include "weft/interop/onnx/wire.hpp"
 #include "weft/io/foreign_formats.hpp"
-#include "weft/workload/builder.hpp"
+#include "weft/io/traced_workload.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -55,15 +55,14 @@ public:
     for (const op_id v : visiting_order()) {
       costs_[v] = analysis_.visit(node(v));
     }
-    place_parameters();
-    add_ops();
-    connect();
-    colocate_parameters();
     model result{.format = "ONNX"};
     try {
-      result.ops = std::move(builder_).build();
+      add_ops();
+      result.ops = std::move(ops_).build();
     } catch (const cycle_error& e) {
       std::throw_with_nested(parse_error(file_, 0, "the nodes wait for each other in a cycle: " + path(e.ops)));
+    } catch (const parse_error&) {
+      throw;
     } catch (const error& e) {
       std::throw_with_nested(parse_error(file_, 0, one_line(e.what())));
     }
@@ -105,15 +104,9 @@ public:
   bool makes_parameters(op_id v) const { return costs_[v].parameter; }
 
 private:
-  static constexpr byte_count copied = 4096; // a parameter up to that size is kept by each of its readers
-
   struct origin {
     op_id op = none;
     std::uint32_t output = 0; ///< counted without outputs that have no name
-  };
-  struct parameter {
-    std::string_view name;
-    std::vector<op_id> readers;
   };
 
   const ::onnx::NodeProto& node(op_id v) const { return g_.node(static_cast<int>(v)); }
@@ -198,53 +191,10 @@ private:
     return order;
   }
 
-  /// Which ops read which parameter's storage; a view counts as what it shows.
-  void place_parameters() {
-    std::unordered_map<const value*, std::size_t> number;
-    for (const op_id v : ids(count_)) {
-      for (const auto x : inputs_[v]) {
-        const value& read = analysis_.main().values.at(x);
-        if (!read.parameter || costs_[v].parameter) {
-          continue;
-        }
-        const value* storage = read.storage != nullptr ? read.storage : &read;
-        const auto [at, is_new] = number.try_emplace(storage, parameters_.size());
-        if (is_new) {
-          parameters_.push_back({x, {}});
-        }
-        auto& readers = parameters_[at->second].readers;
-        if (readers.empty() || readers.back() != v) {
-          readers.push_back(v);
-        }
-      }
-    }
-    for (const auto& p : parameters_) {
-      const auto bytes = analysis_.bytes_of(analysis_.main().values.at(p.name), p.name);
-      op_id keepers[] = {none, none}; // of the parameter: the first reader that may run anywhere, and on texts
-      for (const op_id v : p.readers) {
-        op_id& keeper = keepers[costs_[v].text ? 1 : 0];
-        if (bytes <= copied || keeper == none) {
-          add_resident(v, bytes);
-        }
-        if (bytes > copied && keeper != none) {
-          together_.emplace_back(keeper, v);
-        }
-        keeper = keeper == none ? v : keeper;
-      }
-    }
-  }
-
-  void add_resident(op_id v, byte_count bytes) {
-    if (costs_[v].resident_bytes > workload_builder::max_total_bytes - bytes) {
-      throw parse_error(file_, 0, where(v) + " reads more than 2^62 bytes of parameters: their shapes must be damaged");
-    }
-    costs_[v].resident_bytes += bytes;
-  }
-
   void add_ops() {
     for (const op_id v : ids(count_)) {
       const auto& n = node(v);
-      auto& cost = costs_[v];
+      const auto& cost = costs_[v];
       folded_ += cost.parameter && n.op_type() != "Constant" && n.op_type() != "ConstantOfShape" ? 1u : 0u;
       num_on_text_ += cost.text ? 1u : 0u;
       op o{.work = cost.flop,
@@ -252,26 +202,50 @@ private:
            .kinds = cost.text ? kind_set{device_kind::cpu} : kind_set::all(),
            .name = name(v),
            .type = detail::type_of(n)};
+      std::optional<std::int64_t> group;
       if (n.domain() == "ai.weft") {
-        restore(o, n, v);
+        group = restore(o, n, v);
       }
-      try {
-        builder_.add_op(std::move(o));
-        for (const auto& x : n.output()) {
-          if (!x.empty()) {
-            builder_.add_output(v, cost.parameter ? 0 : analysis_.bytes_of(analysis_.main().values.at(x), x));
-          }
+      const auto reads = reads_of(v);
+      if (cost.parameter) {
+        ops_.add_view(std::move(o), reads);
+      } else {
+        ops_.add_op(std::move(o), reads);
+      }
+      for (const auto& x : n.output()) {
+        if (!x.empty()) {
+          ops_.add_output(v, cost.parameter ? 0 : analysis_.bytes_of(analysis_.main().values.at(x), x));
         }
-      } catch (const parse_error&) {
-        throw;
-      } catch (const error& e) {
-        std::throw_with_nested(parse_error(file_, 0, one_line(e.what())));
+      }
+      if (group) {
+        ops_.colocate(groups_.try_emplace(*group, v).first->second, v);
       }
     }
   }
 
-  /// What `write_network` kept of an op.
-  void restore(op& o, const ::onnx::NodeProto& n, op_id v) {
+  /// What a node reads; of parameters their storage, unless it makes parameters of them.
+  std::vector<io::traced_value> reads_of(op_id v) {
+    std::vector<io::traced_value> reads;
+    for (const auto x : inputs_[v]) {
+      io::traced_value read;
+      if (const auto made = made_by_.find(x); made != made_by_.end()) {
+        read = {made->second.op, made->second.output};
+      }
+      if (const value& known = analysis_.main().values.at(x); known.parameter && !costs_[v].parameter) {
+        const value* storage = known.storage != nullptr ? known.storage : &known;
+        const auto [at, is_new] = parameters_.try_emplace(storage, none);
+        if (is_new) {
+          at->second = ops_.add_parameter(analysis_.bytes_of(known, x)).parameter;
+        }
+        read.parameter = at->second;
+      }
+      reads.push_back(read);
+    }
+    return reads;
+  }
+
+  /// Gives an op what `write_network` kept of it; the number of its group, if it was in one.
+  std::optional<std::int64_t> restore(op& o, const ::onnx::NodeProto& n, op_id v) const {
     const auto bytes = number_attribute(n, "weft_resident_bytes", 0);
     if (bytes < 0) {
       throw parse_error(file_, 0, where(v) + ": weft_resident_bytes is negative");
@@ -288,46 +262,8 @@ private:
         o.kinds = o.kinds | *kind;
       }
     }
-    if (const auto* group = attribute(n, "weft_group"); group != nullptr) {
-      if (const auto [at, is_new] = groups_.try_emplace(group->i(), v); !is_new) {
-        together_.emplace_back(at->second, v);
-      }
-    }
-  }
-
-  void connect() {
-    for (const op_id v : ids(count_)) {
-      for (const auto x : inputs_[v]) {
-        if (const auto made = made_by_.find(x); made != made_by_.end()) {
-          builder_.add_edge(made->second.op, v, made->second.output);
-        }
-      }
-    }
-    for (const auto& [a, b] : together_) {
-      builder_.colocate(a, b);
-    }
-  }
-
-  /// An op that makes a parameter for one reader is with it, unless it is on texts and the reader is not: nothing is to
-  /// be sent.
-  void colocate_parameters() {
-    std::vector<op_id> reader(count_, none);
-    std::vector<bool> several(count_, false);
-    for (const op_id v : ids(count_)) {
-      for (const auto x : inputs_[v]) {
-        if (const auto made = made_by_.find(x); made != made_by_.end()) {
-          const op_id from = made->second.op;
-          several[from] = several[from] || (reader[from] != none && reader[from] != v);
-          reader[from] = v;
-        }
-      }
-    }
-    for (const op_id v : ids(count_)) {
-      const bool with_reader = costs_[v].parameter && reader[v] != none && reader[v] != v && !several[v];
-      if (with_reader && (!costs_[v].text || costs_[reader[v]].text)) {
-        builder_.colocate(v, reader[v]);
-      }
-    }
+    const auto* group = attribute(n, "weft_group");
+    return group != nullptr ? std::optional{group->i()} : std::nullopt;
   }
 
   const ::onnx::GraphProto& g_;
@@ -337,12 +273,11 @@ private:
   std::unordered_map<std::string_view, origin> made_by_;
   std::vector<std::vector<std::string_view>> inputs_; // names per node, each once
   std::vector<node_cost> costs_;
-  std::vector<parameter> parameters_;
-  std::vector<std::pair<op_id, op_id>> together_;
+  std::unordered_map<const value*, std::uint32_t> parameters_; // by storage, of those that are read
   std::map<std::int64_t, op_id> groups_; // of what `write_network` wrote
   std::size_t folded_ = 0;
   std::size_t num_on_text_ = 0;
-  workload_builder builder_;
+  io::traced_workload ops_;
 };
 
 } // namespace detail
