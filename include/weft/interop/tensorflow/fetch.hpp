@@ -24,8 +24,8 @@ class fetched {
 public:
   explicit fetched(const graph& g) : g_{g} {}
 
-  /// Roots of these names: `name`, `name:0`, or `^name`, which runs a node and fetches nothing; a call without a port is
-  /// fetched with all that it returns. For the name `*`, all nodes. Throws `error` for an unknown name.
+  /// Roots of these names: `name`, `name:0`, or `^name`, which runs a node and fetches nothing; a call without a port
+  /// is fetched with all that it returns. For the name `*`, all nodes. Throws `error` for an unknown name.
   /// Complexity: O(nodes + inputs).
   std::vector<source> roots(std::span<const std::string> names) {
     std::vector<source> found;
