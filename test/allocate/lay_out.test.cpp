@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace allocate_lay_out_test {
@@ -34,6 +35,13 @@ TEST_CASE("lay_out: lives one after the other share a place") {
   CHECK(aligned.bound == 150);
   check(at_lines, aligned);
   CHECK(allocate::lay_out({}).bytes == 0);
+}
+
+TEST_CASE("lay_out: what lies over another lives in its place") {
+  std::vector<lifetime> all{{4, 6, 8}, {0, 2, 8}, {2, 4, 8}, {0, 3, 5}, {1, 9, 4}, {6, 7, 2}};
+  const auto first = allocate::join_in_place(std::vector<std::uint32_t>{2, none, 1, none, none, 0}, all);
+  CHECK(first == std::vector<std::uint32_t>{1, 1, 1, 3, 4, 1});
+  CHECK(all == std::vector<lifetime>{{4, 6, 0}, {0, 7, 8}, {2, 4, 0}, {0, 3, 5}, {1, 9, 4}, {6, 7, 0}});
 }
 
 TEST_CASE("lay_out: what best fit over time cannot do") {

@@ -689,7 +689,7 @@ struct maker {
   }
   std::string constant(const list& x, bool scalar = false) {
     auto n = bare("Constant", {});
-    if (version >= 12 && maybe()) {
+    if (version >= 12 && !x.empty() && maybe()) { // ONNX infers no type for a list without elements
       scalar ? onnx_model::set(n, "value_int", x[0]) : onnx_model::set(n, "value_ints", x);
     } else {
       auto& t = onnx_model::tensor(n, "value");
@@ -769,6 +769,25 @@ struct maker {
     }
     leave();
   }
+  /// A reduction of data, which has no elements that would tell its shape.
+  std::string reduction(const std::string& x) {
+    const names types{"ReduceSum", "ReduceMean", "ReduceMax"};
+    auto n = bare(types[pick(types.size())], {x});
+    const std::int64_t axes_as_input = n.op_type() == "ReduceSum" ? 13 : 18;
+    auto axes = up_to(at(x).rank());
+    axes.resize(pick(axes.size() + 1));
+    for (auto& axis : axes) {
+      axis -= version >= 11 && maybe() ? std::ssize(at(x).shape) : 0;
+    }
+    if (version < axes_as_input) {
+      axes.empty() ? void() : onnx_model::set(n, "axes", axes);
+    } else if (!axes.empty() || maybe()) {
+      n.add_input(constant(axes));
+    }
+    maybe() ? void() : onnx_model::set(n, "keepdims", some(0, 2));
+    version < axes_as_input || maybe() ? void() : onnx_model::set(n, "noop_with_empty_axes", some(0, 2));
+    return add(n);
+  }
   /// Data of computed shapes, and an elementwise op on each.
   void data() {
     const auto mean = node("ReduceMean", {"x"}, "keepdims", std::int64_t{0});
@@ -784,6 +803,9 @@ struct maker {
       all.push_back(node("Resize", {base, "", "", node("Add", {e, e})}));
       all.push_back(node("Resize", {base, "", node("Div", {cast(e, T::FLOAT), cast(constant({2}), T::FLOAT)})}));
       all.push_back(node("Slice", {base, from, to, constant({-1}), constant({maybe() ? 1 : -1})}));
+    }
+    for (auto i = 1 + pick(3); i-- > 0;) {
+      all.push_back(reduction(base));
     }
     for (const auto& x : all) {
       node("Exp", {x});

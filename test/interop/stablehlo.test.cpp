@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -446,6 +447,20 @@ TEST_CASE("StableHLO: products, transforms and solvers by their formulas") {
   CHECK(flop_of("%0 = stablehlo.dot %a, %b : (<8x16>, <16>) -> <8>", "%a: <8x16>, %b: <16>") == 2 * 8 * 16);
   CHECK(flop_of("%0 = stablehlo.einsum %a, %b, config = \"ab,bc->ac\" : (<8x16>, <16x4>) -> "
                 "<8x4>", "%a: <8x16>, %b: <16x4>") == 2 * 8 * 16 * 4);
+  // An axis that no tensor has, and not the last one.
+  const std::string no_axis = std::to_string(std::numeric_limits<std::uint64_t>::max());
+  CHECK(flop_of("%0 = stablehlo.dot_general %a, %b, contracting_dims = [" + no_axis + "] x [0] : (<8x16>, <16x4>) -> "
+                "<8x4>", "%a: <8x16>, %b: <16x4>") == 2 * 8 * 4);
+  CHECK(flop_of("%0 = \"stablehlo.sort\"(%a) <{dimension = " + no_axis + " : i64}> ({\n"
+                "  ^bb0(%p: <>, %q: <>):\n"
+                "    %1 = stablehlo.compare  LT, %p, %q : (<>, <>) -> tensor<i1>\n"
+                "    stablehlo.return %1 : tensor<i1>\n"
+                "  }) : (<4x256>) -> <4x256>", "%a: <4x256>") == 4 * 256);
+  CHECK(flop_of("%0 = \"stablehlo.convolution\"(%x, %w) <{dimension_numbers = #stablehlo.conv<raw "
+                "input_batch_dimension = 0, input_feature_dimension = 1, input_spatial_dimensions = [2, 3], "
+                "kernel_output_feature_dimension = " + no_axis + ", kernel_input_feature_dimension = 1>}> : "
+                "(<8x2x9x9>, <4x2x3x3>) -> <8x4x7x7>",
+                "%x: <8x2x9x9>, %w: <4x2x3x3>") == 2.0 * (8 * 4 * 7 * 7) * (4 * 2 * 3 * 3));
   // The gradient of a convolution with stride 2 for its input: as much as the convolution.
   CHECK(flop_of("%0 = stablehlo.convolution(%g, %w) dim_numbers = [b, 0, 1, f]x[0, 1, o, i]->[b, 0, 1, f], window = "
                 "{pad = [[1, 2], [1, 2]], lhs_dilate = [2, 2]} {batch_group_count = 1 : i64} : (<8x14x14x32>, "

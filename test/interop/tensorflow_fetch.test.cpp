@@ -165,11 +165,14 @@ TEST_CASE("what is fetched is a result, which no op writes over") {
   CHECK(returned_and_in_place(read(call, {"f:0", "last"})) == facts{{"f/tanh", "last"}, {"f/tanh", "last"}});
   CHECK(returned_and_in_place(read(call, {"f", "last"})) == facts{{"f/tanh", "f/exp", "last"}, {"f/tanh"}});
   CHECK(returned_and_in_place(read(call, {"last"})) == facts{{"last"}, {"f/tanh", "f/exp", "last"}});
+  CHECK(returned_and_in_place(read(call, {"^f", "last"})) == facts{{"last"}, {"f/tanh", "f/exp", "last"}});
   const auto kept = product + node("f", "f", {"y"}) + node("last", "Neg", {"f"}) + function;
   for (const std::string fetch : {"f", "f:0"}) { // a call that stays an op
     const tensorflow::reader reader{.fetch = {fetch, "last"}, .keep_functions = true};
     CHECK(returned_and_in_place(reader.read(kept, "g.pbtxt")) == facts{{"f", "last"}, {}});
   }
+  const tensorflow::reader runs{.fetch = {"^f", "last"}, .keep_functions = true};
+  CHECK(returned_and_in_place(runs.read(kept, "g.pbtxt")) == facts{{"last"}, {"last"}});
 }
 
 #ifdef WEFT_REFERENCE_DATA

@@ -164,6 +164,7 @@ TEST_CASE("moving data") {
     {"Range", "", {value(2), value(10), value(3)}, {3}},
     {"Fill", "", {values({4, 5}), {}}, {20}},
     {"RandomUniform", type_attr("dtype", "DT_FLOAT"), {values({4, 5})}, {}, 20},
+    {"RandomUniformInt", type_attr("T", "DT_INT32") + type_attr("Tout", "DT_INT64"), {values({4, 5}), {}, {}}, {40}},
     {"Cast", type_attr("DstT", "DT_DOUBLE"), {{4}}, {8}},
     {"Shape", "", {{4, 5}}, {2}},
   });

@@ -2,6 +2,7 @@
 #include "weft/parallel/data_parallel.hpp"
 
 #include "parallel/built_net.hpp"
+#include "support/marked.hpp"
 #include "weft/core/random.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/platform/links.hpp"
@@ -327,6 +328,15 @@ TEST_CASE("data_parallel: replicas may have parts of the batch of several sizes"
                   value_error);
   const std::vector<const workload*> two{&large, &small};
   CHECK_THROWS_AS(parallel::data_parallel(two, each_on_its_own(large, 3), parallel::ring_all_reduce(3)), value_error);
+}
+
+TEST_CASE("data_parallel: replicas keep the slots of ops, and the memory of results") {
+  const workload step = test::marked(zoo::make("mnist_conv@8"));
+  for (const bool sharded : {false, true}) {
+    const auto made = parallel::data_parallel(step, each_on_its_own(step, 2), parallel::ring_all_reduce(2),
+                                              {.shard_updates = sharded});
+    test::check_marks(made.graph, made.origin, step);
+  }
 }
 
 TEST_CASE("data_parallel: refuses what does not fit together") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/parallel/micro_batches.hpp"
 
+#include "support/marked.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/platform/platform.hpp"
@@ -308,6 +309,12 @@ TEST_CASE("micro_batched: stages in the order of GPipe take its time") {
     CHECK(validate(p, made.where, run).empty());
     CHECK(run.makespan == doctest::Approx(3.0 * (count + 1)).epsilon(1e-6));
   }
+}
+
+TEST_CASE("micro_batched: copies keep the slots of ops, and the memory of results") {
+  const workload step = test::marked(zoo::make("mnist_conv@2"));
+  const auto made = parallel::micro_batched(step, zoo::make("mnist_conv@4"), 2, placement(step.num_ops(), 0));
+  test::check_marks(made.graph, made.origin, step);
 }
 
 TEST_CASE("micro_batched: refuses what does not fit together") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/parallel/staged_step.hpp"
 
+#include "support/marked.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/parallel/find_pipeline_order.hpp"
 #include "weft/parallel/pipeline_stages.hpp"
@@ -218,6 +219,21 @@ TEST_CASE("make_staged_step: gradients are in no forward pass, whatever they are
     CHECK(passes[4] == backward);
     CHECK(passes[5] == weights);
   }
+}
+
+TEST_CASE("make_staged_step: copies keep the slots of ops, and the memory of results") {
+  const auto m = make_two_layers("");
+  const workload step = test::marked(m.step);
+  std::size_t passes = 0;
+  const auto staged = parallel::make_staged_step(
+    step, m.repeated, m.stage, {0, 0, 1, 0, 1, 0, 0},
+    [&](const workload& ops, const placement&, const std::vector<op_id>& origin) {
+      ++passes;
+      test::check_marks(ops, origin, step);
+      return parallel::pass_run{{1, 1}, {8, 8}};
+    });
+  CHECK(passes > 0);
+  test::check_marks(staged.graph, staged.origin, step); // what is there once
 }
 
 TEST_CASE("pipeline_of: a pass takes the time in which what it makes is added up, but for the first micro-batch") {

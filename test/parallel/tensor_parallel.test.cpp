@@ -2,6 +2,7 @@
 #include "weft/parallel/tensor_parallel.hpp"
 
 #include "parallel/built_net.hpp"
+#include "support/marked.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/platform/links.hpp"
@@ -97,6 +98,16 @@ TEST_CASE("tensor_parallel: without splits every rank does all, and nothing is s
   CHECK(made.graph.num_edges() == 3 * w.num_edges());
   CHECK(made.reshardings.empty());
   CHECK_THROWS_AS(parallel::tensor_parallel(n.model(), {}, on_ranks(w, 3)), value_error);
+}
+
+TEST_CASE("tensor_parallel: parts keep the slots of ops, and the memory of results") {
+  const built_net n{"mnist_conv@8"};
+  const workload w = test::marked(n.built.graph);
+  const auto m = parallel::make_split_model(*n.net, w, n.built.origin);
+  const auto chosen = parallel::choose_splits(m, 2, costs_of(w, 2, 1e11), {.budget = {.moves = 100}});
+  REQUIRE(chosen.found);
+  const auto made = parallel::tensor_parallel(m, chosen.axis, on_ranks(w, 2));
+  test::check_marks(made.graph, made.origin, w);
 }
 
 TEST_CASE("tensor_parallel: its workload is a step like any other, also for data parallelism") {

@@ -187,6 +187,39 @@ TEST_CASE("continuation: of a problem with less memory, and on shared links") {
   CHECK(simulator{rest.problem(), schedule::static_order{}, fair}.run(*rest.left_of(apart)).makespan == makespan);
 }
 
+TEST_CASE("continuation: results stay where they lie, and what variables hand on is theirs") {
+  workload_builder b; // op 0 runs; a variable, what is read of it, and two ops of which one writes over the other's
+  b.add_op({.work = 4, .bytes = 8});
+  b.add_op({.bytes = 8, .resident_bytes = 400, .memory = output_memory::view});
+  b.add_op({.bytes = 400, .memory = output_memory::view});
+  b.add_op({.work = 1, .bytes = 16});
+  b.add_op({.work = 1, .bytes = 16, .memory = output_memory::over_input});
+  b.add_edge(1, 2);
+  b.add_edge(2, 3);
+  b.add_edge(3, 4);
+  b.colocate(1, 2);
+  const auto w = std::move(b).build();
+  const platform<> q{std::vector<device>(2), link_matrix{2}};
+  const problem p{w, q};
+  trace begun;
+  begun.ops.resize(5);
+  begun.ops[0] = {0, 0, 4};
+  const solve::continuation rest{p, run_state{.now = 1, .begun = begun}};
+  REQUIRE(all_of(rest.left()) == std::vector<op_id>{1, 2, 3, 4});
+  const auto& left = rest.problem().workload();
+  for (const op_id i : ids(rest.left().size())) {
+    CAPTURE(i);
+    const tensor_id t = *left.outputs(i).begin();
+    const tensor_id was = *w.outputs(rest.left()[i]).begin();
+    CHECK(is_resident(left, t) == is_resident(w, was));
+    CHECK(is_overwritten(left, t) == is_overwritten(w, was));
+  }
+  CHECK(is_resident(w, 2));
+  CHECK(is_overwritten(w, 3));
+  CHECK(left.inputs(0).size() == 1); // the clock tells the variable when to start
+  CHECK(rest.problem().platform().memory_capacity(0) == q.memory_capacity(0) - 8);
+}
+
 TEST_CASE("continuation: an order that contradicts the graph is not complete") {
   const scene s;
   const solve::continuation rest{s.p, state_at(s.run, 2.5)};

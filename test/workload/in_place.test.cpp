@@ -183,6 +183,24 @@ TEST_CASE("in place: what variables hand on is a view of what they keep") {
   CHECK(overwritten(with_variable(true, "Relu")).empty()); // the parameters must stay
   CHECK(peak(with_variable(false)) == 810);
 
+  // Tensors without bytes, which say when to start, are no inputs of anything.
+  workload_builder b;
+  b.add_op({.work = 1, .bytes = 0, .type = "NoOp"});
+  b.add_op({.bytes = 8, .resident_bytes = 400, .type = "VariableV2"});
+  b.add_op({.bytes = 400, .type = "Identity"});
+  b.add_op({.bytes = 16, .type = "Placeholder"});
+  b.add_op({.work = 1, .bytes = 16, .type = "Relu"});
+  b.add_edge(1, 2);
+  b.add_edge(3, 4);
+  for (op_id v = 1; v < 4; ++v) {
+    b.add_edge(0, v);
+  }
+  b.colocate(1, 2);
+  const auto waits = with_shared_memory(std::move(b).build());
+  CHECK(resident(waits, 1));
+  CHECK(resident(waits, 2));
+  CHECK(overwritten(waits).empty()); // what is fed must stay as well
+
   // Elsewhere it is a copy.
   const auto w = with_variable(true);
   const platform<> two{std::vector<device>(2), link_matrix{2}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/workload/recomputed.hpp"
 
+#include "support/marked.hpp"
 #include "support/random_forward.hpp"
 #include "support/rounds.hpp"
 
@@ -91,9 +92,10 @@ TEST_CASE("recomputed_step: random steps are the same but for copies, which only
         again.push_back(v);
       }
     }
-    const workload step = training_step(forward);
+    const workload step = test::marked(training_step(forward));
     const auto made = recomputed_step(step, again, [&](op_id v) { return is_gradient(step, v); });
     check_copies(step, made);
+    test::check_marks(made.graph, made.origin, step);
     copies += made.graph.num_ops() - step.num_ops();
     // What has parameters and nothing to read is kept, and what the backward pass does not read is not made.
     CHECK(total_work(made.graph) <= total_work(step) + total_work(forward));

@@ -89,6 +89,26 @@ constexpr byte_count live_bytes(std::span<const lifetime> all) {
   return most;
 }
 
+/// Buffers that lie in the place of others, the first of each: that one then lives as long as all that lie there, and
+/// these need no place. `below[i]` is the buffer in whose place i lies, or `none`. Complexity: O(n).
+inline std::vector<std::uint32_t> join_in_place(std::span<const std::uint32_t> below, std::vector<lifetime>& all) {
+  std::vector<std::uint32_t> first(below.size(), none), chain;
+  for (const auto i : ids(below.size())) {
+    auto k = i;
+    for (; first[k] == none && below[k] != none; k = below[k]) {
+      chain.push_back(k);
+    }
+    first[k] = first[k] == none ? k : first[k];
+    for (; !chain.empty(); chain.pop_back()) {
+      const auto over = chain.back();
+      first[over] = first[k];
+      all[first[k]].end = std::max(all[first[k]].end, all[over].end);
+      all[over].bytes = 0;
+    }
+  }
+  return first;
+}
+
 /// The end of the highest buffer. Precondition: an offset for each.
 constexpr byte_count height(std::span<const lifetime> all, std::span<const byte_count> offsets) {
   byte_count most = 0;

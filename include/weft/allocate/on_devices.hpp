@@ -66,10 +66,10 @@ std::vector<lifetime> lifetimes_of(const W& w, std::span<const live_range> stays
 
 namespace detail {
 
-/// For each stay, the first one of those that are written over each other there: they share its place.
+/// For each stay, the one that it is written over there, or `none`.
 template <class W>
-std::vector<std::uint32_t> first_in_place(const W& w, std::span<const live_range> stays, const placement& where) {
-  std::vector<std::uint32_t> first(stays.size(), none), before(stays.size(), none);
+std::vector<std::uint32_t> stays_below(const W& w, std::span<const live_range> stays, const placement& where) {
+  std::vector<std::uint32_t> below(stays.size(), none);
   for (const auto i : ids(stays.size())) {
     const tensor_id t = stays[i].tensor;
     if (!is_overwritten(w, t)) {
@@ -81,22 +81,11 @@ std::vector<std::uint32_t> first_in_place(const W& w, std::span<const live_range
                               [](const live_range& x, tensor_id u) { return x.tensor < u; });
     for (; s != stays.end() && s->tensor == result && where[v] == stays[i].device; ++s) {
       if (!s->received) {
-        before[static_cast<std::size_t>(s - stays.begin())] = i;
+        below[static_cast<std::size_t>(s - stays.begin())] = i;
       }
     }
   }
-  std::vector<std::uint32_t> chain;
-  for (const auto i : ids(stays.size())) {
-    auto k = i;
-    for (; first[k] == none && before[k] != none; k = before[k]) {
-      chain.push_back(k);
-    }
-    first[k] = first[k] == none ? k : first[k];
-    for (; !chain.empty(); chain.pop_back()) {
-      first[chain.back()] = first[k];
-    }
-  }
-  return first;
+  return below;
 }
 
 } // namespace detail
@@ -135,13 +124,7 @@ std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement
     m.bytes = m.bound = bottom;
     if (!m.stays.empty()) {
       auto lifetimes = lifetimes_of(p.workload(), m.stays, options.alignment);
-      const auto first = detail::first_in_place(p.workload(), m.stays, where);
-      for (std::size_t i = 0; i < first.size(); ++i) {
-        if (first[i] != i) {
-          lifetimes[first[i]].end = std::max(lifetimes[first[i]].end, lifetimes[i].end);
-          lifetimes[i].bytes = 0;
-        }
-      }
+      const auto first = join_in_place(detail::stays_below(p.workload(), m.stays, where), lifetimes);
       allocation found = least(lifetimes, spend);
       bottom = aligned(bottom, options.alignment);
       for (std::size_t i = 0; i < first.size(); ++i) {

@@ -107,27 +107,19 @@ private:
   void add_arena(device_id d) {
     const auto rounded = [this](byte_count n) { return allocate::aligned(n, alignment_); };
     const auto& buffers = program_->buffers();
-    const auto first = [&](std::uint32_t b) { // of those that lie in the same memory
-      for (; buffers[b].over != none; b = buffers[b].over) {
-      }
-      return b;
-    };
     std::vector<allocate::lifetime> lifetimes;
-    std::vector<std::uint32_t> mine;
-    std::vector<std::size_t> number(buffers.size());
+    std::vector<std::uint32_t> mine, below, number(buffers.size(), none);
     for (const auto b : ids(buffers.size())) {
-      if (const tensor_buffer& x = buffers[b]; x.device == d && x.over == none) {
-        number[b] = mine.size();
+      if (const tensor_buffer& x = buffers[b]; x.device == d) {
+        number[b] = static_cast<std::uint32_t>(mine.size());
         lifetimes.push_back({x.begin, x.end, rounded(x.bytes), alignment_});
         mine.push_back(b);
       }
     }
-    for (const auto b : ids(buffers.size())) {
-      if (const tensor_buffer& x = buffers[b]; x.device == d && x.over != none) {
-        auto& end = lifetimes[number[first(b)]].end;
-        end = std::max<std::int64_t>(end, x.end);
-      }
+    for (const auto b : mine) {
+      below.push_back(buffers[b].over == none ? none : number[buffers[b].over]);
     }
+    const auto first = allocate::join_in_place(below, lifetimes);
     const auto layout = allocate::lay_out(lifetimes);
     auto& a = arenas_[d];
     a.is_here = true;
@@ -143,13 +135,8 @@ private:
     }
     a.data = static_cast<std::byte*>(resource_->allocate(total, alignment_));
     std::memset(a.data, 0, total);
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      places_[mine[i]] = lifetimes[i].bytes == 0 ? nullptr : a.data + layout.offsets[i];
-    }
-    for (const auto b : ids(buffers.size())) {
-      if (buffers[b].device == d) {
-        places_[b] = places_[first(b)];
-      }
+    for (const auto i : ids(mine.size())) {
+      places_[mine[i]] = lifetimes[first[i]].bytes == 0 ? nullptr : a.data + layout.offsets[first[i]];
     }
     byte_count next = layout.bytes;
     for (const op_id v : program_->sequence()) {

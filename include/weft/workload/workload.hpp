@@ -60,11 +60,11 @@ public:
     return output_memory_.empty() ? weft::output_memory::own : output_memory_[v];
   }
   /// True if the op that reads t puts its first output there. It may, no other op reads t, t is as large as the output,
-  /// and its producer has inputs or work: what is fed or constant is there for the next run as well. Of several such
-  /// inputs the first one is taken; a view shows the one input of its size.
+  /// and its producer reads bytes or has work: what is fed or constant is there for the next run as well. Of several
+  /// such inputs the first one is taken; a view shows the one input of its size.
   constexpr bool is_overwritten(tensor_id t) const { return !shared_.empty() && shared_[t] == shared::with_result; }
-  /// True if t is a view of what an op without inputs keeps, such as a variable: the producer of t itself, or one that
-  /// is colocated with it and whose output it shows.
+  /// True if t is a view of what an op that reads no bytes keeps, such as a variable: the producer of t itself, or one
+  /// that is colocated with it and whose output it shows.
   constexpr bool is_resident(tensor_id t) const { return !shared_.empty() && shared_[t] == shared::with_resident; }
 
   /// The same with other places for the first outputs, one per op. Throws `value_error` for another number of them.
@@ -204,7 +204,7 @@ private:
     shared_.assign(output_memory_.empty() ? 0 : num_tensors(), shared::no);
     for (op_id v = 0; v < output_memory_.size(); ++v) {
       std::vector<op_id> views; // of what v keeps
-      if (inputs(v).empty() && shows(v, v)) {
+      if (reads_at_most(v) && shows(v, v)) {
         views.push_back(v);
       }
       while (!views.empty()) {
@@ -212,7 +212,7 @@ private:
         views.pop_back();
         shared_[t] = shared::with_resident;
         for (const op_id c : consumers(t)) {
-          if (inputs(c).size() == 1 && group_[c] != none && group_[c] == group_[v] && shows(c, v)) {
+          if (reads_at_most(c, t) && group_[c] != none && group_[c] == group_[v] && shows(c, v)) {
             views.push_back(c);
           }
         }
@@ -229,7 +229,7 @@ private:
         const bool as_large = bytes_[t] == bytes_[made] && bytes_[t] > 0;
         num_as_large += as_large ? 1u : 0u;
         if (as_large && over == none && shared_[t] == shared::no && consumers(t).size() == 1 &&
-            (!inputs(producer_[t]).empty() || work_[producer_[t]] > 0)) {
+            (!reads_at_most(producer_[t]) || work_[producer_[t]] > 0)) {
           over = t;
         }
       }
@@ -238,6 +238,15 @@ private:
         shared_[over] = shared::with_result;
       }
     }
+  }
+  /// True if t is all that v reads. Tensors without bytes only tell v when to start.
+  bool reads_at_most(op_id v, tensor_id t = none) const {
+    for (const tensor_id u : inputs(v)) {
+      if (u != t && bytes_[u] > 0) {
+        return false;
+      }
+    }
+    return true;
   }
   /// True if the first output of v may be a view of what `keeper` keeps.
   bool shows(op_id v, op_id keeper) const {

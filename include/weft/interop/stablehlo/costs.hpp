@@ -69,6 +69,11 @@ inline std::vector<std::size_t> product_axes(const program& p, const operation& 
                                                                                            : numbers_in(text);
 }
 
+/// An axis as rules of the catalogue number it, for which negative ones are from the innermost: 2^64 - 1 is none.
+inline std::int64_t axis_of(std::size_t number) {
+  return static_cast<std::int64_t>(std::min<std::size_t>(number, std::numeric_limits<std::int64_t>::max()));
+}
+
 inline double extent(const value_type& t, std::size_t axis) {
   return axis < t.dims.size() ? static_cast<double>(t.dims[axis]) : 1;
 }
@@ -153,7 +158,7 @@ private:
   static double products(costs& c, const counted& x) {
     double product = 2 * x.call.out();
     for (const auto axis : detail::product_axes(c.p_, x.op, "contracting")) {
-      product *= x.call.extent(0, static_cast<std::int64_t>(axis));
+      product *= x.call.extent(0, detail::axis_of(axis));
     }
     return product;
   }
@@ -200,7 +205,7 @@ private:
       {"sort", // n log2 n comparisons per row
        [](costs& c, const counted& x) {
          const auto axis = detail::leading_number(c.p_.attribute_of(x.op, "dimension"));
-         const double row = x.call.extent(0, axis ? static_cast<std::int64_t>(axis->first) : -1);
+         const double row = x.call.extent(0, axis ? detail::axis_of(axis->first) : -1);
          return each_in(c, x) * std::log2(std::max(row, 2.0));
        }},
       {"reduce_window", [](costs& c, const counted& x) { return c.of_regions(x.op) * x.call.out() * c.window(x.op); }},
@@ -272,7 +277,7 @@ private:
     constexpr std::string_view raw = "kernel_output_feature_dimension = ";
     if (const auto at = numbers.find(raw); at != numbers.npos) {
       if (const auto found = detail::leading_number(numbers.substr(at + raw.size()))) {
-        features = static_cast<std::int64_t>(found->first);
+        features = detail::axis_of(found->first);
       }
     } else if (const auto start = numbers.find("]x["); start != numbers.npos) { // [b, f, 0, 1]x[o, i, 0, 1]->…
       const auto axes = numbers.substr(start + 3, numbers.find(']', start + 3) - start - 3);

@@ -24,8 +24,9 @@ class fetched {
 public:
   explicit fetched(const graph& g) : g_{g} {}
 
-  /// What is fetched by these names, as `name`, `name:0` or `^name`; a source without a port is a node as a whole. For
-  /// the name `*`, all nodes. Throws `error` for an unknown name. Complexity: O(nodes + inputs).
+  /// Roots of these names: `name`, `name:0`, or `^name`, which runs a node and fetches nothing; a call without a port
+  /// is fetched with all that it returns. For the name `*`, all nodes. Throws `error` for an unknown name.
+  /// Complexity: O(nodes + inputs).
   std::vector<source> roots(std::span<const std::string> names) {
     std::vector<source> found;
     for (const auto& name : names) {
@@ -47,8 +48,9 @@ private:
       name = name.substr(0, colon);
     }
     if (const auto v = g_.find(name)) {
-      const bool whole = fetch.starts_with('^') || (port == none && calls_function(g_, g_[*v]));
-      return {*v, whole ? none : port == none ? 0 : port};
+      const bool runs = fetch.starts_with('^');
+      const bool is_call = calls_function(g_, g_[*v]);
+      return {*v, runs ? none : port != none ? port : is_call ? source::every_port : 0};
     }
     throw error("fetch: there is no node " + io::in_quotes(name) + similar_to(name));
   }
@@ -84,10 +86,12 @@ private:
   std::vector<source> all() const {
     std::vector<source> nodes;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      nodes.push_back({v, none});
+      nodes.push_back(whole(v));
     }
     return nodes;
   }
+  /// A node with all that it gives, if it is a call; others only run.
+  source whole(op_id v) const { return {v, calls_function(g_, g_[v]) ? source::every_port : none}; }
 
   /// Nodes that nobody reads.
   std::vector<source> ends() const {

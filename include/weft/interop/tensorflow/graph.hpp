@@ -43,6 +43,7 @@ struct node {
 struct source {
   op_id from = none;
   std::uint32_t port = none;
+  static constexpr std::uint32_t every_port = none - 1; ///< of a call, among what is fetched
   bool is_control() const { return port == none; }
 };
 

@@ -227,7 +227,8 @@ private:
     const auto outputs = ports(v);
     const auto* const family = families_[v];
     const bool computes = !element_rule_of(n.op).empty() && !inputs_.empty() && inputs_[0]->values;
-    auto op = call_of(n, inputs_, family != nullptr && (guess_ || computes || !reads_no_attributes(*rules_[v])));
+    const bool reads = family != nullptr && (guess_ || computes || facts_of_rule(*rules_[v]).reads_attributes);
+    auto op = call_of(n, inputs_, reads);
     std::vector<std::shared_ptr<const known_tensor>> elements(outputs.size());
     auto proposals = apply_rules(v, op, elements);
     const bool calls = calls_function(g_, n, rules_[v]);
@@ -311,11 +312,11 @@ private:
     if (rule->infer == nullptr) {
       return all;
     }
-    auto* const translate = translation_of(*rule);
+    const auto& facts = facts_of_rule(*rule);
     const bool has_elements = !element_rule_of(op.type).empty();
-    const bool stays = translate == nullptr && !has_elements;
+    const bool stays = facts.translate == nullptr && !has_elements;
     translated_call c{stays || !guess_ ? std::move(op) : op, inputs_}; // its work is told by the node's own arguments
-    if (translate != nullptr && !translate(c)) {
+    if (facts.translate != nullptr && !facts.translate(c)) {
       return all;
     }
     tensors_of_call_.resize(c.inputs.size());
@@ -332,7 +333,7 @@ private:
                          ? known_outputs_of(c, type_of_output(g_[v], rule, 0, inputs_, dt::float32))
                          : std::vector<std::optional<known_tensor>>{};
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const auto from = rule->infer == shape_rules::each ? outputs[i] : 0;
+      const auto from = facts.is_each ? outputs[i] : 0;
       if (outputs[i] < known.size() && known[outputs[i]]) {
         elements[i] = std::make_shared<const known_tensor>(*known[outputs[i]]);
       } else if (rule->passes && from < inputs_.size()) {
@@ -481,9 +482,7 @@ private:
       rows_per_example_ = true;
       return nn::extents{options_.batch, other->dims[bool_attribute(n, "transpose_b") ? 1 : 0]};
     }
-    const auto* const rule = rules_[v];
-    const bool elementwise =
-      rule != nullptr && (rule->infer == shape_rules::broadcast || rule->infer == shape_rules::compare);
+    const bool elementwise = rules_[v] != nullptr && facts_of_rule(*rules_[v]).stretches_inputs;
     return elementwise && other != nullptr ? std::optional{nn::extents{}} : std::nullopt;
   }
 

@@ -54,8 +54,7 @@ public:
   inliner(function_library& functions, const inline_options& options, inline_budget budget)
       : functions_{functions}, options_{options}, left_{budget} {}
 
-  /// The graph, as far as it is needed for `roots`; one without a port is a node as a whole, and gives something only
-  /// if it is a call.
+  /// The graph, as far as it is needed for `roots`; one without a port is run and gives nothing.
   inlined of_graph(std::span<const source> roots) {
     return of(frames_.emplace_back(frame{&functions_.top()}), roots, 0);
   }
@@ -115,14 +114,15 @@ private:
     std::vector<source> returns;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const auto& s = wanted[i];
+      const bool is_whole = s.is_control() || s.port == source::every_port;
       const auto give = [&](source output) {
         output = value(root, output);
         open.push_back(output.from);
-        if (i < num_results) {
+        if (i < num_results && !s.is_control()) {
           returns.push_back(output);
         }
       };
-      if (!s.is_control()) {
+      if (!is_whole) {
         give(s);
       } else if (const auto call = root.calls.find(s.from); call != root.calls.end()) {
         const auto& f = *call->second->body;
@@ -131,7 +131,7 @@ private:
         }
       } else {
         open.push_back(root.item[s.from]);
-        if (i < roots.size() && calls_function(functions_.whole(), body.nodes[s.from])) { // a call that stays
+        if (!s.is_control()) { // a call that stays
           returns.push_back({root.item[s.from], 0});
         }
       }

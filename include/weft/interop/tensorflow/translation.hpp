@@ -8,8 +8,10 @@
 #include "weft/workload/value_rules.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 #include <cstddef>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,13 +58,6 @@ inline op_call call_of(const node& n, std::span<const tensor_info* const> inputs
     add_attributes(n, call);
   }
   return call;
-}
-
-/// True for rules that are all that most ops need, and read no attributes that TensorFlow has.
-constexpr bool reads_no_attributes(const shape_rule& rule) {
-  using namespace shape_rules;
-  constexpr decltype(rule.infer) rules[] = {nullptr, all_like<0>, broadcast, compare, cast, shape};
-  return std::ranges::find(rules, rule.infer) != std::end(rules);
 }
 
 /// A call whose arguments are being put in the order that rules take.
@@ -281,10 +276,41 @@ inline constexpr translation translation_table[] = {
   {shapes::without_axis, translations::axis<1>},
 };
 
-/// The way to put the arguments of ops with that shape rule; null: they have the same.
-constexpr auto translation_of(const shape_rule& rule) -> bool (*)(translated_call&) {
-  const auto* const row = std::ranges::find(translation_table, rule.infer, &translation::infer);
-  return row != std::end(translation_table) ? row->translate : nullptr;
+/// Facts about a row of the table of shape rules that follow from which function its rule is.
+struct rule_facts {
+  bool (*translate)(translated_call&) = nullptr; ///< puts its arguments in place; null: they are
+  bool reads_attributes = true;  ///< that TensorFlow has; the rules that most ops have read none
+  bool stretches_inputs = false; ///< to one shape, element by element
+  bool is_each = false;          ///< output i is like input i
+};
+
+/// Facts about each row. The compiler tells functions from each other by name; in a program equal ones may have one
+/// address, since linkers fold them (`--icf=all`, `/OPT:ICF`).
+template <std::size_t N>
+constexpr std::array<rule_facts, N> facts_of_rows(const shape_rule (&rows)[N]) {
+  using namespace shapes;
+  constexpr decltype(shape_rule::infer) without_attributes[] = {nullptr, all_like<0>, broadcast, compare, cast, shape};
+  std::array<rule_facts, N> all{};
+  for (std::size_t i = 0; i < N; ++i) {
+    const auto infer = rows[i].infer;
+    const auto* const row = std::ranges::find(translation_table, infer, &translation::infer);
+    all[i] = {.translate = row != std::end(translation_table) ? row->translate : nullptr,
+              .reads_attributes = std::ranges::find(without_attributes, infer) == std::end(without_attributes),
+              .stretches_inputs = infer == broadcast || infer == compare,
+              .is_each = infer == each};
+  }
+  return all;
+}
+
+/// Those about a row of the tables that TensorFlow's types are in.
+inline const rule_facts& facts_of_rule(const shape_rule& rule) {
+  namespace table = weft::detail::shape_table;
+  static constexpr auto common = facts_of_rows(table::common);
+  static constexpr auto own = facts_of_rows(table::tensorflow);
+  const std::less<const shape_rule*> before;
+  const bool is_own = !before(&rule, table::tensorflow) && before(&rule, std::end(table::tensorflow));
+  return is_own ? own[static_cast<std::size_t>(&rule - table::tensorflow)]
+                : common[static_cast<std::size_t>(&rule - table::common)];
 }
 
 /// The name that the rules for elements have for an op, where that is not its own.

@@ -60,6 +60,7 @@ inline constexpr output_type output_types[] = {
   {"Merge RefMerge", "", dt::int32, 1},
   {"ParameterizedTruncatedNormal RandomStandardNormal RandomUniform StatelessRandomNormal StatelessRandomNormalV2 "
    "StatelessRandomUniform StatelessRandomUniformV2 StatelessTruncatedNormal TruncatedNormal", "dtype"},
+  {"RandomUniformInt", "Tout"},
   {"Range", "Tidx", dt::int32},
   {"Rank", "", dt::int32},
   {"RFFT RFFT2D RFFT3D", "Tcomplex", dt::complex64},

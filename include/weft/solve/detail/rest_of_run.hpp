@@ -102,7 +102,8 @@ public:
     return std::move(builder_).build();
   }
 
-  /// The devices and, last, the past, where all is that was. Call it after `make_workload`.
+  /// The devices and, last, the past, where all is that was. What was placed takes what reservations give it, also what
+  /// is resident. Call it after `make_workload`.
   platform<> make_platform() const {
     const auto& w = p_->workload();
     const auto& q = p_->platform();
