@@ -60,9 +60,9 @@ std::vector<model_kind> kinds() {
   return all;
 }
 
-model_kind kind_of(const input& in) {
+model_kind kind_of(const model& m) {
   const auto all = kinds();
-  const auto found = std::ranges::find(all, in.model.format, &model_kind::format);
+  const auto found = std::ranges::find(all, m.format, &model_kind::format);
   return found == all.end() ? model_kind{} : *found;
 }
 
@@ -80,7 +80,7 @@ std::string models_that(Is is) {
 
 /// Options that would have no effect are mistakes.
 void refuse_options_of_others(const model_options& o, const input& in) {
-  auto own = kind_of(in).takes;
+  auto own = kind_of(in.model).takes;
   own.push_back("--profile");
   for (const auto option : given_options(o)) {
     const bool general = option == "--train" || option == "--work" || option == "--peak-rates";
@@ -420,6 +420,7 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
 }
 
 std::string list_assumed(const model& m) {
+  const auto kind = kind_of(m);
   constexpr std::size_t most = 8;
   std::vector<std::string> texts;
   for (const auto& x : m.assumed) {
@@ -430,7 +431,10 @@ std::string list_assumed(const model& m) {
       texts.push_back(fmt::format("and {} more", m.assumed.size() - most));
       break;
     }
-    texts.push_back(x.given_by == option::batch       ? fmt::format("batch = {} (--batch N)", x.value)
+    const bool has_names = contains(kind.takes, "--trips NAME=N");
+    texts.push_back(x.given_by == option::trips
+                      ? fmt::format("rounds of {} = 1 ({}--trips {})", name, maker, has_names ? name + "=N" : "N")
+                    : x.given_by == option::batch     ? fmt::format("batch = {} (--batch N)", x.value)
                     : x.given_by == option::dimension ? fmt::format("{0} = {1} ({2}--dim {0}=N)", name, x.value, maker)
                     : x.given_by == option::shape ? fmt::format("the shape of {0} ({1}--shape {0}=NxN…)", name, maker)
                                                   : fmt::format("{} = {}", name, x.value));
@@ -486,7 +490,7 @@ input load_with_batch(std::shared_ptr<const model_source> from, model_options o,
 }
 
 void check_output(const std::string& file, const input& in) {
-  const auto kind = kind_of(in);
+  const auto kind = kind_of(in.model);
   if (kind.written_as.empty()) {
     throw error(fmt::format("-o writes {}, and '{}' is {}; use --plan for the plan as JSON",
                             models_that([](const model_kind& k) { return !k.written_as.empty(); }), in.spec,

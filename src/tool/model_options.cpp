@@ -112,8 +112,8 @@ void add_model_options(CLI::App& app, model_options& o) {
   app
     .add_option_function<texts>(
       "--trips", add_trips,
-      "How often the loops of a TensorFlow graph, PyTorch or StableHLO program run, where that does not\n"
-      "follow from their counters; one of them (TensorFlow) as in --trips decoder/while=20")
+      "How often the loops of a model run, where that does not follow from their counters; one of them\n"
+      "(ONNX, TensorFlow) as in --trips decoder/while=20")
     ->type_name("N|NAME=N")
     ->allow_extra_args(false);
   app.add_flag("--keep-functions", o.keep_functions,

@@ -49,10 +49,10 @@ struct model_options {
   bool fuse = false; ///< chains that compilers run as one kernel are one op
 };
 
-/// The number that --trips gives without the name of a loop; 1 if it does not.
-inline double trips_of_all_loops(const model_options& o) {
+/// The number that --trips gives without the name of a loop, if it does.
+inline std::optional<double> trips_of_all_loops(const model_options& o) {
   const auto at = o.trips.find("*");
-  return at == o.trips.end() ? 1 : static_cast<double>(at->second);
+  return at == o.trips.end() ? std::nullopt : std::optional{static_cast<double>(at->second)};
 }
 
 /// Adds --batch, --dim, --shape, --parameters, --fetch, --signature, --tags, --trips, --keep-functions, --train,

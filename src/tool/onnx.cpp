@@ -18,7 +18,7 @@
 namespace tool {
 namespace {
 
-weft::onnx::reader onnx_reader(const model_options& o) { return {.batch = o.batch, .dimensions = o.dimensions}; }
+weft::onnx::reader onnx_reader(const model_options& o) { return {.batch = o.batch, .dimensions = o.dimensions, .trips = o.trips}; }
 
 /// Of the nodes of the file.
 weft::placement own_part(const placed_input& p) {
@@ -97,7 +97,7 @@ void write_onnx(std::ostream& out, std::string_view, const placed_input& p) {
 
 file_format onnx_format() {
   return {.component = "onnx",
-          .kinds = {{"ONNX", "ONNX models", {"--batch", "--dim"}, {".onnx"}}},
+          .kinds = {{"ONNX", "ONNX models", {"--batch", "--dim", "--trips", "--trips NAME=N"}, {".onnx"}}},
           .recognises = [](std::string_view bytes) { return weft::onnx::reader{}.recognises(bytes); },
           .parse = parse_onnx,
           .networks_as = {".onnx"},

@@ -63,7 +63,7 @@ TEST_CASE("onnx: a declared shape counts against an inferred one, too, unless op
   m.node("Relu", {"x"}, {"y"});
   const auto r = m.read();
   CHECK(bytes(r.ops, 0) == 4 * 5 * 4);
-  CHECK(mentions(r.notes, "declared shapes count, though other ones follow from the inputs, of y"));
+  CHECK(mentions(r.notes, "declared shapes count, though others follow from the inputs: y"));
   CHECK(bytes(m.read({.batch = 2}).ops, 0) == 2 * 6 * 4);
   CHECK(m.read({.batch = 2}).notes.empty());
   CHECK(bytes(m.read({.batch = 4}).ops, 0) == 4 * 5 * 4); // changes nothing
@@ -223,7 +223,7 @@ TEST_CASE("onnx: a condition that follows from shapes chooses the branch") {
   open.m.mutable_graph()->mutable_node(2)->set_output(0, "unused");
   CHECK(open.read().ops.work(3) == 64 * 256);
   CHECK(open.read().ops.work(4) == 2.0 * 64 * 256 * 512);
-  CHECK(mentions(open.read().notes, "branches give other shapes"));
+  CHECK(mentions(open.read().notes, "branches of other shapes"));
 }
 
 TEST_CASE("onnx: shapes decide conditions with comparisons, logic and reductions") {

@@ -208,7 +208,7 @@ TEST_CASE("loops count once, conditionals with both branches") {
                       node("s", "Switch", {"m", "p"}) + node("p", "LoopCond", {"m"}) +
                       node("n", "NextIteration", {"s:1"}) + node("x", "Exit", {"s"}));
   CHECK(m.ops.num_edges() == 7);
-  CHECK(noted(m, "1 loops: what is inside counts once"));
+  CHECK(noted(m, "1 loops of Enter and Exit: what is inside counts once"));
   CHECK(noted(m, "1 conditionals"));
 }
 

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -18,20 +20,37 @@ enum class work_unit : unsigned char {
   own      ///< what the file means by it, which it does not say; the speeds of devices are meant in the same
 };
 
-/// Extents that neither a file nor an option of its reader gives, so that some value was taken for them.
+/// A size that neither a file nor an option of its reader gives, so that some value was taken for it: extents of
+/// tensors, or how often a loop runs.
 struct assumed_size {
   enum class option : unsigned char {
     batch,     ///< of readers: `batch`
     dimension, ///< `dimensions`, by this name
     shape,     ///< `shapes`, by this name
+    trips,     ///< `trips`, by the name of this loop, or `unknown_trips` of all loops
     nothing    ///< readers have no option for it
   };
   option given_by = option::nothing;
-  std::string name = {};   ///< of a dimension, input or op; empty of the batch
+  std::string name = {};   ///< of a dimension, input, op or loop; empty of the batch
   std::string type = {};   ///< of the op that makes a tensor of this extent, if it is one; empty of inputs
   std::uint64_t value = 1; ///< what was taken; of `shape` for each open extent
 
   friend bool operator==(const assumed_size&, const assumed_size&) = default;
+};
+
+/// Collects what was assumed, each once, in the order in which it is met.
+class assumed_sizes {
+public:
+  void add(assumed_size x) {
+    if (known_.emplace(x.given_by, x.name).second) {
+      list_.push_back(std::move(x));
+    }
+  }
+  const std::vector<assumed_size>& list() const { return list_; }
+
+private:
+  std::vector<assumed_size> list_;
+  std::set<std::pair<assumed_size::option, std::string>> known_;
 };
 
 /// A workload as a file describes it. Times that somebody measured stand beside the graph, since they hold for one

@@ -7,6 +7,7 @@
 #include "weft/interop/onnx/op_costs.hpp"
 #include "weft/interop/onnx/shapes.hpp"
 #include "weft/interop/onnx/tensors.hpp"
+#include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
 
 #include <charconv>
@@ -28,7 +29,7 @@ struct node_cost {
 class analysis {
 public:
   analysis(const ::onnx::ModelProto& m, const reader& options, const std::string& file)
-      : options_{options}, file_{file}, extents_{m.graph(), options} {
+      : options_{options}, file_{file}, extents_{m.graph(), options, noted_} {
     add_versions(m, versions_);
     if (m.opset_import_size() == 0) { // as models were before there were operator sets
       versions_[""] = 1;
@@ -62,20 +63,20 @@ public:
   /// Extents that nobody gave. Throws `parse_error` for one that is given and that nothing has.
   const std::vector<assumed_size>& assumed() const {
     extents_.check_given(file_);
+    for (const auto& [name, count] : options_.trips) {
+      if (name != "*" && !loops_.contains(name)) {
+        throw parse_error(file_, 0, "trips are given for " + io::in_quotes(name) + ", which is no loop of the model");
+      }
+    }
     return extents_.assumed();
   }
 
   /// The other assumptions made.
   std::vector<std::string> notes() const {
-    auto lines = extents_.notes();
-    unknown_types_.tell(lines, "no cost rule for ",
-                        ": " + io::number_text(options_.unknown_flop_per_element) +
-                          " FLOP per output element assumed");
-    refused_.tell(lines, "shape inference refused ", "");
-    unknown_sizes_.tell(lines, "elements without a fixed size in ",
-                        ": 16 bytes each assumed for texts, one element for sequences");
-    unknown_trips_.tell(lines, "iterations not known of ", ": 1 assumed");
-    unlike_branches_.tell(lines, "branches give other shapes than each other in ", ": those of the dearer one assumed");
+    auto lines = noted_.notes();
+    if (extents_.lacks_batch()) {
+      lines.insert(lines.begin(), "the batch has no effect: the model has no input with a first extent");
+    }
     return lines;
   }
 
@@ -88,19 +89,19 @@ public:
     for (int depth = 0; depth < 100 && type->value_case() != ::onnx::TypeProto::kTensorType; ++depth) {
       if (type->has_sequence_type()) {
         if (depth != 0 || !v.length) {
-          unknown_sizes_.add(name);
+          noted_.add("tensors of elements without a fixed size: 16 bytes for a text, a sequence has one", name);
         }
         type = &type->sequence_type().elem_type();
       } else if (type->has_optional_type()) {
         type = &type->optional_type().elem_type();
       } else {
-        unknown_sizes_.add(name);
+        noted_.add("tensors of elements without a fixed size: 16 bytes for a text, a sequence has one", name);
         return 0;
       }
     }
     auto bits = elements::bits(type->tensor_type().elem_type());
     if (!bits) {
-      unknown_sizes_.add(name);
+      noted_.add("tensors of elements without a fixed size: 16 bytes for a text, a sequence has one", name);
       bits = 128;
     }
     auto dims = extents_of(*type);
@@ -293,7 +294,7 @@ private:
     std::string refused;
     auto types = infer(n, inputs, version_of(n.domain(), s), extents_.rebatched(n, inputs), refused);
     if (!refused.empty()) {
-      refused_.add(n.op_type());
+      noted_.add("nodes that shape inference refuses", n.op_type());
     }
     const auto length = length_of(n, inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -316,7 +317,7 @@ private:
       std::for_each(a.graphs().begin(), a.graphs().end(), add);
     }
     if (has_body(n)) {
-      unknown_trips_.add(n.op_type());
+      noted_.add("ops with graphs and without a rule: they run once", n.op_type());
     }
   }
 
@@ -328,23 +329,42 @@ private:
     if (looped == nullptr || !looped->has_g()) {
       return outputs;
     }
-    auto all = iterations_of(n, inputs, version_of(n.domain(), s));
-    const auto total = all.follow(
-      [&](const std::vector<value>& given) {
-        const auto before = budget_;
-        auto once = body(looped->g(), given, s, depth + 1);
-        followed_ += before - budget_;
-        return once;
-      },
-      [&] { return followed_ < max_followed; });
-    if (!all.limit) {
-      unknown_trips_.add(n.op_type());
+    const auto& name = !n.name().empty() || n.output_size() == 0 ? n.name() : n.output(0);
+    loops_.insert(name);
+    const auto followed = [&](std::string_view given_for) {
+      auto all = iterations_of(n, inputs, version_of(n.domain(), s));
+      if (const auto given = options_.trips.find(given_for); given != options_.trips.end()) {
+        all.limit = static_cast<std::int64_t>(std::min<std::uint64_t>(given->second, iterations::no_limit - 1));
+      }
+      auto total = all.follow(
+        [&](const std::vector<value>& given) {
+          const auto before = budget_;
+          auto once = body(looped->g(), given, s, depth + 1);
+          followed_ += before - budget_;
+          return once;
+        },
+        [&] { return followed_ < max_followed; });
+      return std::pair{std::move(all), std::move(total)};
+    };
+    auto [all, total] = followed(name);
+    if (!all.limit && options_.trips.contains("*")) {
+      std::tie(all, total) = followed("*");
+    }
+    const bool is_assumed = !all.limit;
+    if (is_assumed) {
+      extents_.assume_trips(name, n.op_type());
+      all.limit = 1;
     }
     cost.flop = total.flop * static_cast<double>(all.batch.value_or(1));
     cost.resident_bytes = total.resident_bytes;
     cost.text = total.text;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       outputs[i] = output_of(n, i, all);
+      if (is_assumed && i >= all.state.size()) { // as long as there are rounds
+        outputs[i].guessed = true;
+        outputs[i].known.reset();
+        outputs[i].length.reset();
+      }
     }
     return outputs;
   }
@@ -391,7 +411,7 @@ private:
         }
       }
       if (differ) {
-        unlike_branches_.add(n.op_type());
+        noted_.add("conditionals with branches of other shapes: those of the dearer one count", n.op_type());
       }
     }
     return outputs;
@@ -450,7 +470,8 @@ private:
     const auto call = call_of(n, inputs, types, type, version_of(n.domain(), s));
     const auto flop = flop_of(call);
     if (!flop && !cost.parameter) {
-      unknown_types_.add(type);
+      noted_.add("ops without a rule for their cost: " + io::number_text(options_.unknown_flop_per_element) +
+                   " FLOP per output element", type);
     }
     double elements = 0;
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {
@@ -545,10 +566,11 @@ private:
   std::map<std::tuple<std::string, std::string, std::string>, function> functions_; ///< by domain, name and overload
   std::size_t followed_ = 0; // nodes that were visited in iterations
   std::size_t budget_ = 0; // nodes that may still be visited, or as much copied
+  io::tally noted_;
   open_extents extents_;
   std::map<std::uint32_t, double> float_bytes_;
   scope main_;
-  tally unknown_types_, refused_, unknown_sizes_, unknown_trips_, unlike_branches_;
+  std::set<std::string, std::less<>> loops_;
 };
 
 } // namespace detail

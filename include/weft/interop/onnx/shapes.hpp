@@ -5,7 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/interop/onnx/reader_options.hpp"
 #include "weft/interop/onnx/values.hpp"
-#include "weft/io/text.hpp"
+#include "weft/io/tally.hpp"
 #include "weft/workload/model.hpp"
 #include "weft/workload/op_call.hpp"
 
@@ -15,40 +15,12 @@
 
 namespace weft::onnx::detail {
 
-/// Occurrences of what there is to tell, told in one line.
-class tally {
-public:
-  void add(std::string_view what) { ++counts_[std::string{what}]; }
-  /// Adds a line with all of them, if there is any.
-  void tell(std::vector<std::string>& lines, const std::string& before, const std::string& after) const {
-    if (!counts_.empty()) {
-      lines.push_back(before + list() + after);
-    }
-  }
-
-private:
-  /// `a (3), b`, the first twelve of them.
-  std::string list() const {
-    std::string text;
-    std::size_t shown = 0;
-    for (const auto& [what, count] : counts_) {
-      if (shown++ == 12) {
-        return text + ", and " + std::to_string(counts_.size() - 12) + " more";
-      }
-      auto name = io::in_quotes(what);
-      name = name.substr(1, name.size() - 2);
-      text += (text.empty() ? "" : ", ") + name + (count > 1 ? " (" + std::to_string(count) + ")" : "");
-    }
-    return text;
-  }
-
-  std::map<std::string, std::size_t> counts_;
-};
-
 /// Gives extents to the tensors of a model, and remembers what for.
 class open_extents {
 public:
-  open_extents(const ::onnx::GraphProto& g, const reader& options) : options_{options} { set_batch(g); }
+  open_extents(const ::onnx::GraphProto& g, const reader& options, io::tally& noted) : options_{options}, noted_{noted} {
+    set_batch(g);
+  }
 
   /// A type with the extents that options give; of an input, all extents.
   ::onnx::TypeProto resolved(const ::onnx::TypeProto& declared, bool input, std::string_view name) {
@@ -114,7 +86,7 @@ public:
         return guessed;
       }
       if (is_inferred) {
-        overruled_.add(name);
+        noted_.add("declared shapes count, though others follow from the inputs", name);
       }
       *shape.mutable_shape() = wanted;
       for (int i = 0; i < wanted.dim_size(); ++i) {
@@ -137,7 +109,7 @@ public:
       }
     }
     if (differs) {
-      overruled_.add(name);
+      noted_.add("declared shapes count, though others follow from the inputs", name);
     }
     return guessed && !all_declared;
   }
@@ -163,7 +135,7 @@ public:
     if (type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET && !type.has_tensor_type()) {
       return false;
     }
-    unknown_shapes_.add(n.op_type());
+    noted_.add("outputs of unknown shapes: as large as the largest input", n.op_type());
     const auto element = type.tensor_type().elem_type();
     const value* largest = nullptr;
     double most = -1;
@@ -203,12 +175,17 @@ public:
       return std::nullopt;
     }
     to[0] = to[0] / *old_batch_ * batch();
-    batched_.add(n.op_type());
+    noted_.add("constant shapes are adapted to the batch", n.op_type());
     return to;
   }
 
-  /// Extents that nobody gave, each once, in the order in which they were met.
-  const std::vector<assumed_size>& assumed() const { return assumed_; }
+  /// Says that a loop, of which nobody tells how often it runs, counts once.
+  void assume_trips(const std::string& name, const std::string& type) {
+    assumed_.add({assumed_size::option::trips, name, type, 1});
+  }
+
+  /// Sizes that nobody gave, each once, in the order in which they were met.
+  const std::vector<assumed_size>& assumed() const { return assumed_.list(); }
 
   /// Throws `parse_error` for an extent that is given and that nothing has.
   void check_given(const std::string& file) const {
@@ -216,22 +193,14 @@ public:
       if (!names_.contains(name)) {
         throw parse_error(file, 0,
                           "no dimension is called " + io::in_quotes(name) + "; " +
-                            (names_.empty() ? std::string{"the model names none"} : "the model names " + some_names()));
+                            (names_.empty() ? std::string{"the model names none"}
+                                           : "the model names " + io::joined(names_, io::on_one_line)));
       }
     }
   }
 
-  /// What else was assumed.
-  std::vector<std::string> notes() const {
-    std::vector<std::string> lines;
-    if (no_batch_) {
-      lines.push_back("the batch has no effect: the model has no input with a first extent");
-    }
-    unknown_shapes_.tell(lines, "shapes of outputs not known of ", ": that of the largest input assumed");
-    overruled_.tell(lines, "declared shapes count, though other ones follow from the inputs, of ", "");
-    batched_.tell(lines, "constant shapes adapted to the batch in ", "");
-    return lines;
-  }
+  /// True if a batch is given and no input has it.
+  bool lacks_batch() const { return no_batch_; }
 
 private:
   void set_batch(const ::onnx::GraphProto& g) {
@@ -270,9 +239,8 @@ private:
 
   /// The batch where the model leaves it open.
   std::int64_t open_batch() {
-    if (options_.batch == 0 && !batch_is_assumed_) {
-      batch_is_assumed_ = true;
-      assumed_.push_back({.given_by = assumed_size::option::batch, .value = 1});
+    if (options_.batch == 0) {
+      assumed_.add({.given_by = assumed_size::option::batch});
     }
     return batch();
   }
@@ -291,10 +259,8 @@ private:
     if (const auto given = given_extent(name)) {
       return {*given, false};
     }
-    if (names_assumed_.insert(name).second) {
-      names_.insert(name);
-      assumed_.push_back({assumed_size::option::dimension, name, std::string{type}, options_.unknown_dimension});
-    }
+    names_.insert(name);
+    assumed_.add({assumed_size::option::dimension, name, std::string{type}, options_.unknown_dimension});
     return {limited(options_.unknown_dimension), true};
   }
 
@@ -309,17 +275,6 @@ private:
     if (!is_static(open) && !declared.dim_param().empty()) {
       open.set_dim_param(declared.dim_param());
     }
-  }
-
-  /// The first twelve names of dimensions.
-  std::string some_names() const {
-    tally names;
-    for (const auto& name : names_) {
-      names.add(name);
-    }
-    std::vector<std::string> line;
-    names.tell(line, "", "");
-    return line.front();
   }
 
   static bool is_static(const ::onnx::TensorShapeProto::Dimension& d) {
@@ -337,11 +292,9 @@ private:
   std::optional<std::int64_t> old_batch_; // of the model, if another is wanted
   std::string batch_symbol_;
   bool no_batch_ = false;
-  bool batch_is_assumed_ = false;
-  std::vector<assumed_size> assumed_;
-  std::set<std::string, std::less<>> names_;         // that options may give extents by
-  std::set<std::string, std::less<>> names_assumed_; // of those the ones in `assumed_`
-  tally unknown_shapes_, overruled_, batched_;
+  assumed_sizes assumed_;
+  std::set<std::string, std::less<>> names_; // that options may give extents by
+  io::tally& noted_;
 };
 
 } // namespace weft::onnx::detail

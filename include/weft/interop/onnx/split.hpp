@@ -8,10 +8,12 @@
 #include "weft/interop/onnx/reader.hpp"
 #include "weft/interop/onnx/tensor_types.hpp"
 #include "weft/interop/onnx/wire.hpp"
+#include "weft/io/tally.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -438,18 +440,18 @@ private:
 
   /// What inputs and outputs are declared as.
   void declare(const detail::tensor_types& types) {
-    detail::tally unknown;
+    io::tally unknown;
     for (const auto& t : tensors_) {
       ::onnx::ValueInfoProto info;
       info.set_name(t.name);
       *info.mutable_type() = types(t.name);
       if (!info.type().has_tensor_type() ? info.type().value_case() == ::onnx::TypeProto::VALUE_NOT_SET
                                          : !info.type().tensor_type().has_shape()) {
-        unknown.add(t.name);
+        unknown.add("shapes are unknown and left out, which ONNX Runtime allows, and ONNX's checker does not", t.name);
       }
       declarations_.push_back(info.SerializeAsString());
     }
-    unknown.tell(notes_, "shapes not known of ", ": left out, which ONNX Runtime allows, and ONNX's checker does not");
+    std::ranges::move(unknown.notes(), std::back_inserter(notes_));
   }
 
   /// Which functions of the model nodes and functions call, also from bodies.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,7 @@ struct reader {
   std::uint64_t batch = 0;
   std::map<std::string, std::uint64_t, std::less<>> dimensions = {}; ///< values of symbols, such as `s0`
   std::uint64_t unknown_dimension = 1; ///< every other symbolic size for which the file has no hint
-  double unknown_trips = 1;            ///< how often `while_loop` runs its body
+  std::optional<double> unknown_trips = {}; ///< how often `while_loop` runs its body; 1 if nobody tells
   double unknown_flop_per_element = 1; ///< FLOP per element of the first result of operators without a rule
 
   std::string_view format() const { return "PyTorch"; }

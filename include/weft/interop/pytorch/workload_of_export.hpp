@@ -62,6 +62,7 @@ public:
     }
     m.float_bytes = sizes_.float_bytes();
     m.assumed = sizes_.unknown();
+    m.assumed.insert(m.assumed.end(), loops_.list().begin(), loops_.list().end());
     if (auto note = sizes_.note(); !note.empty()) {
       m.notes.push_back(std::move(note));
     }
@@ -408,9 +409,14 @@ private:
       }
     }
     const auto results = results_of(node, where);
-    assumed_.add("loops: how often they run is not in the file, so that many rounds count (--trips): " +
-                   io::number_text(options_.unknown_trips), results.empty() ? type : results.front());
-    return options_.unknown_trips;
+    const auto trips = options_.unknown_trips.value_or(1);
+    const std::string name{results.empty() ? type : std::string_view{results.front()}};
+    if (options_.unknown_trips) {
+      assumed_.add("loops of which the file does not tell it run so often: " + io::number_text(trips), name);
+    } else {
+      loops_.add({assumed_size::option::trips, name, std::string{type}, 1});
+    }
+    return trips;
   }
   double flop_of_graph(const json& graph, int depth) {
     check_depth(depth <= max_depth);
@@ -515,6 +521,7 @@ private:
   std::vector<history> histories_;                          // by root
   std::unordered_map<std::string, std::uint32_t> state_;    // parameters by their names in the module
   std::size_t num_waits_ = 0;      // of ops for numbers
+  assumed_sizes loops_; // of which nobody tells how often they run
   bool has_batch_effect_ = true;   // or none is given
   io::tally assumed_;
 };

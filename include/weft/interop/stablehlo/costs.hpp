@@ -9,6 +9,7 @@
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
 #include "weft/workload/flop_rules.hpp"
+#include "weft/workload/model.hpp"
 #include "weft/workload/op_catalogue.hpp"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ class costs {
 public:
   /// `unknown_trips`: how often loops run of which the text does not tell it; `unknown_flop`: per element of the
   /// results of operations that have no rule here.
-  costs(const program& p, double unknown_trips, double unknown_flop)
+  costs(const program& p, std::optional<double> unknown_trips, double unknown_flop)
       : p_{p}, unknown_trips_{unknown_trips}, unknown_flop_{unknown_flop},
         known_(p.ops.size(), std::numeric_limits<double>::quiet_NaN()),
         of_functions_(p.functions.size(), std::numeric_limits<double>::quiet_NaN()) {}
@@ -101,6 +102,8 @@ public:
     return known;
   }
   const io::tally& assumed() const { return assumed_; }
+  /// Loops of which nobody tells how often they run.
+  const std::vector<assumed_size>& assumed_trips() const { return loops_.list(); }
 
   /// The type of an op in a workload: the operation's name, with what it calls if that says more.
   std::string type_of(const operation& o) const {
@@ -256,11 +259,12 @@ private:
 
   double loop(const operation& o) {
     const auto trips = trips_of(p_, o);
-    if (!trips) {
-      assumed_.add("loops: how often they run is not constant, so that many rounds count (--trips): " +
-                   io::number_text(unknown_trips_), o.result);
+    if (!trips && unknown_trips_) {
+      assumed_.add("loops of which the text does not tell it run so often: " + io::number_text(*unknown_trips_), o.result);
+    } else if (!trips) {
+      loops_.add({assumed_size::option::trips, std::string{o.result}, std::string{o.name}, 1});
     }
-    return trips.value_or(unknown_trips_) * of_regions(o);
+    return trips.value_or(unknown_trips_.value_or(1)) * of_regions(o);
   }
 
   std::string_view attribute(const operation& o, std::string_view key, std::string_view other) const {
@@ -311,7 +315,8 @@ private:
   }
 
   const program& p_;
-  double unknown_trips_;
+  std::optional<double> unknown_trips_;
+  assumed_sizes loops_;
   double unknown_flop_;
   std::vector<double> known_;        // by operation
   std::vector<double> of_functions_; // by function

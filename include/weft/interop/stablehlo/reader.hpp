@@ -44,7 +44,7 @@ struct reader {
   std::string parameter_names = {}; ///< arguments are parameters whose name (a location) begins like that
   std::uint64_t batch = 0;             ///< outermost extents that the text leaves open; 0: not given, so 1
   std::uint64_t unknown_dimension = 1; ///< other extents that the text leaves open
-  double unknown_trips = 1;            ///< how often loops run of which the text does not tell it
+  std::optional<double> unknown_trips = {}; ///< how often loops run of which the text does not tell it; 1 without it
   double unknown_flop_per_element = 1; ///< FLOP per element of the result of operations without a rule
 
   std::string_view format() const { return "StableHLO"; }
@@ -90,6 +90,7 @@ public:
     for (const auto& tally : {costs_.assumed(), assumed_}) {
       std::ranges::move(tally.notes(), std::back_inserter(notes_));
     }
+    m.assumed = costs_.assumed_trips();
     m.notes = std::move(notes_);
     for (value_id i = 0; i < p_.values.size(); ++i) {
       if (const auto& t = p_.type_of(i); t.is_float) {
@@ -490,7 +491,7 @@ inline model reader::read(std::string_view bytes, const std::string& file) const
   const auto parsed = std::move(parse)();
   auto m = io::in_file(file, [&] { return detail::workload_of_program{parsed, *this, bytes.size()}(); });
   if (parsed.has_open_batch && batch == 0) {
-    m.assumed.push_back({.given_by = assumed_size::option::batch});
+    m.assumed.insert(m.assumed.begin(), {.given_by = assumed_size::option::batch});
   } else if (!parsed.has_open_batch && batch != 0) {
     m.notes.push_back("the batch has no effect: the text says all extents");
   }

@@ -348,18 +348,16 @@ private:
   }
 
   void note_loops() {
-    std::vector<std::string> once;
     std::vector<std::string> counted;
     for (const auto& [name, trips] : calls_.loops()) {
       if (trips) {
         counted.push_back(io::in_quotes(name) + " " + std::to_string(static_cast<std::uint64_t>(*trips)) + " times");
       } else {
-        once.push_back(io::in_quotes(name));
+        model_.assumed.push_back({assumed_size::option::trips, name, "While", 1});
       }
     }
     count(counted.size(), "loops count as often as they run: " + some(counted));
-    count(shapes_.num_loops() + once.size(), "loops: what is inside counts once" +
-          (once.empty() ? "" : "; give the trips of " + some(once)));
+    count(shapes_.num_loops(), "loops of Enter and Exit: what is inside counts once");
   }
 
   function_library& functions_;
