@@ -74,8 +74,8 @@ void add_model_options(CLI::App& app, model_options& o) {
   app
     .add_option_function<texts>(
       "--dim", add_dimensions,
-      "Size of a symbolic dimension of an ONNX model or PyTorch program, as in\n--dim seq_len=128; of an extent "
-      "without a name in an ONNX model as in --dim boxes.0=100 (tensor and\naxis)")
+      "Size of a symbolic dimension of an ONNX model or PyTorch program, as in --dim seq_len=128; of an\n"
+      "extent without a name in an ONNX model as in --dim boxes.0=100 (tensor and axis)")
     ->type_name("NAME=N");
   const auto add_shapes = [&o](const texts& given) {
     for (const auto& text : given) {
@@ -84,7 +84,8 @@ void add_model_options(CLI::App& app, model_options& o) {
     }
   };
   app.add_option_function<texts>("--shape", add_shapes,
-                                 "Shape of an input or of an op's first result in a TensorFlow graph, as in\n--shape images=32x224x224x3")
+                                 "Shape of an input or of an op's first result in a TensorFlow graph, as in\n"
+                                 "--shape images=32x224x224x3")
     ->type_name("NAME=NxN…");
   app
     .add_option("--parameters", o.parameters,

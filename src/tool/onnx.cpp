@@ -18,7 +18,9 @@
 namespace tool {
 namespace {
 
-weft::onnx::reader onnx_reader(const model_options& o) { return {.batch = o.batch, .dimensions = o.dimensions, .trips = o.trips}; }
+weft::onnx::reader onnx_reader(const model_options& o) {
+  return {.batch = o.batch, .dimensions = o.dimensions, .trips = o.trips};
+}
 
 /// Of the nodes of the file.
 weft::placement own_part(const placed_input& p) {

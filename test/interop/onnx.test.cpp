@@ -436,7 +436,7 @@ TEST_CASE("onnx: tensors of more axes than any has are refused, before a chain o
   ruled.input("x", onnx_model::dims(33, 1)).input("at", onnx_model::dims(33, 1), ::onnx::TensorProto::INT32);
   ruled.m.add_opset_import()->set_domain("com.microsoft");
   ruled.node("GatherBlockQuantized", {"x", "at"}, {"y"}, "com.microsoft");
-  CHECK(mentions(ruled.read().notes, "1 outputs of unknown shapes: as large as the largest input: GatherBlockQuantized"));
+  CHECK(mentions(ruled.read().notes, "1 outputs of unknown shapes: as large as the largest input: GatherBlock"));
 }
 
 TEST_CASE("onnx: calls of large functions do not copy their constants again and again") {

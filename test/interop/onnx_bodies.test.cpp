@@ -164,8 +164,8 @@ TEST_CASE("onnx: bodies, and shapes that models compute, have the FLOP of closed
 }
 
 TEST_CASE("onnx: rounds of a loop that the model does not tell are given by its name, or for all") {
-  const auto model = parsed(x_and_w + "{ most = Constant<value_int = 9223372036854775807>() y, all = Loop<" + loop_body +
-                            ">(most, c, x) }").SerializeAsString();
+  const auto model = parsed(x_and_w + "{ most = Constant<value_int = 9223372036854775807>() y, all = Loop<" +
+                            loop_body + ">(most, c, x) }").SerializeAsString();
   const auto flop = [&](const std::map<std::string, std::uint64_t, std::less<>>& trips) {
     const auto r = weft::onnx::reader{.dimensions = {{"sequence", 6}}, .trips = trips}.read(model, "test.onnx");
     CHECK(r.assumed.empty());

@@ -225,7 +225,7 @@ TEST_CASE("onnx split: shapes that nobody knows are left out, and that is told")
   const placement p{0, 1, 0};
   const weft::onnx::split_model cut{bytes, p};
   REQUIRE(cut.notes().size() == 1);
-  CHECK(cut.notes()[0].starts_with("2 shapes are unknown and left out, which ONNX Runtime allows, and ONNX's checker does not: a, b"));
+  CHECK(cut.notes()[0].starts_with("2 shapes are unknown and left out, which ONNX Runtime allows"));
   check_pieces(m.m, p, cut, false);
   CHECK_FALSE(pieces_of(cut)[1].graph().input(0).type().tensor_type().has_shape());
   m.declared("a", {5}).declared("b", {5});

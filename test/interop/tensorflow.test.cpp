@@ -183,7 +183,8 @@ TEST_CASE("inputs without a shape get that of what reads them, or what the calle
   for (const char* name : {"y", "to"}) { // nothing of that name, and no input
     CHECK_THROWS_WITH_AS((void)read(old, {.shapes = {{name, {7}}}}),
                          ("net.pbtxt: a shape is given for '" + std::string{name} +
-                          "', which is no input of the graph and no op that could have it; inputs are 'x'").c_str(), parse_error);
+                          "', which is no input of the graph and no op that could have it; inputs are 'x'").c_str(),
+                         parse_error);
   }
   CHECK(outputs(given, 2) == std::vector<byte_count>{7 * 784 * 4});
   const auto guessed = read(node("x", "Placeholder") + node("y", "Neg", {"x"}), {.batch = 5});
@@ -197,7 +198,8 @@ TEST_CASE("shapes that nobody tells are told, and can be given by the names of o
   using option = assumed_size::option;
   const auto open = node("x", "Placeholder", {}, attr("shape", "shape { dim { size: -1 } dim { size: -1 } }")) +
                     node("a", "Mystery", {"x"}, attr("T", "type: DT_FLOAT")) + node("y", "Neg", {"a"});
-  CHECK(read(open).assumed == std::vector<assumed_size>{{option::batch}, {option::shape, "x"}, {option::shape, "a", "Mystery"}});
+  CHECK(read(open).assumed ==
+        std::vector<assumed_size>{{option::batch}, {option::shape, "x"}, {option::shape, "a", "Mystery"}});
   const auto given = read(open, {.batch = 2, .shapes = {{"x", {2, 3}}, {"a", {5, 7}}}});
   CHECK(given.assumed.empty());
   CHECK(outputs(given, 2) == std::vector<byte_count>{5 * 7 * 4});

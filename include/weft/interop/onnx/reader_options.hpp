@@ -28,7 +28,7 @@ struct reader {
   std::uint64_t batch = 0;
   std::map<std::string, std::uint64_t, std::less<>> dimensions = {}; ///< extents of named dimensions, e.g. `seq_len`
   std::uint64_t unknown_dimension = 1;                               ///< every other extent that is not known
-  /// How often a Loop, Scan or SequenceMap runs, by the name of its op; `*`: all others of which the model does not tell
+  /// Rounds of a Loop, Scan or SequenceMap, by the name of its op; `*`: of all others of which the model does not tell
   /// it, which count once without it.
   std::map<std::string, std::uint64_t, std::less<>> trips = {};
   double unknown_flop_per_element = 1; ///< FLOP per output element of ops that the catalogue has no rule for

@@ -18,7 +18,8 @@ namespace weft::onnx::detail {
 /// Gives extents to the tensors of a model, and remembers what for.
 class open_extents {
 public:
-  open_extents(const ::onnx::GraphProto& g, const reader& options, io::tally& noted) : options_{options}, noted_{noted} {
+  open_extents(const ::onnx::GraphProto& g, const reader& options, io::tally& noted)
+      : options_{options}, noted_{noted} {
     set_batch(g);
   }
 

@@ -260,7 +260,8 @@ private:
   double loop(const operation& o) {
     const auto trips = trips_of(p_, o);
     if (!trips && unknown_trips_) {
-      assumed_.add("loops of which the text does not tell it run so often: " + io::number_text(*unknown_trips_), o.result);
+      assumed_.add("loops of which the text does not tell it run so often: " + io::number_text(*unknown_trips_),
+                   o.result);
     } else if (!trips) {
       loops_.add({assumed_size::option::trips, std::string{o.result}, std::string{o.name}, 1});
     }
