@@ -531,6 +531,9 @@ options parse(int argc, char** argv) {
                       "--from-plan out, or say what to run again");
   }
   o.parallel_given = parallel->count() != 0;
+  if (o.modelling.fuse && !o.pins.empty()) {
+    throw weft::error("--pin names ops as the model has them, and --fuse joins them: leave one of them out");
+  }
   check_offloading(o);
   check_parallelism(o);
   o.without_effect = unread(app, o);

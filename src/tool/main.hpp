@@ -11,25 +11,27 @@
 
 namespace tool {
 
+/// A word as one would type it in a shell, in quotes if it has to be.
+inline std::string shell_word(std::string_view word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view{"_@%+=:,./-"}.find(c) != std::string_view::npos;
+  });
+  if (plain) {
+    return std::string{word};
+  }
+  std::string quoted = "'";
+  for (const char c : word) {
+    quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  }
+  return quoted + '\'';
+}
+
 /// A command line as one would type it in a shell.
 inline std::string command_line(const char* program, int argc, char** argv) {
   std::string line = program;
   for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             std::string_view{"_@%+=:,./-"}.find(c) != std::string_view::npos;
-    });
-    line += ' ';
-    if (plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) {
-      line += c == '\'' ? std::string{"'\\''"} : std::string{c};
-    }
-    line += '\'';
+    line += ' ' + shell_word(argv[i]);
   }
   return line;
 }

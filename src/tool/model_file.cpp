@@ -2,6 +2,7 @@
 #include "model_file.hpp"
 
 #include "formats.hpp"
+#include "main.hpp"
 #include "networks.hpp"
 #include "random_graphs.hpp"
 
@@ -420,24 +421,26 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
 }
 
 std::string list_assumed(const model& m) {
-  const auto kind = kind_of(m);
-  constexpr std::size_t most = 8;
+  constexpr std::size_t max_listed = 8, max_name = 200;
+  const bool names_loops = contains(kind_of(m).takes, "--trips NAME=N");
   std::vector<std::string> texts;
   for (const auto& x : m.assumed) {
     using option = assumed_size::option;
-    const auto name = io::on_one_line(x.name);
-    const auto maker = x.type.empty() ? std::string{} : fmt::format("of {}; ", io::on_one_line(x.type));
-    if (texts.size() == most) {
-      texts.push_back(fmt::format("and {} more", m.assumed.size() - most));
+    if (texts.size() == max_listed) {
+      texts.push_back(fmt::format("and {} more", m.assumed.size() - max_listed));
       break;
     }
-    const bool has_names = contains(kind.takes, "--trips NAME=N");
-    texts.push_back(x.given_by == option::trips
-                      ? fmt::format("rounds of {} = 1 ({}--trips {})", name, maker, has_names ? name + "=N" : "N")
-                    : x.given_by == option::batch     ? fmt::format("batch = {} (--batch N)", x.value)
-                    : x.given_by == option::dimension ? fmt::format("{0} = {1} ({2}--dim {0}=N)", name, x.value, maker)
-                    : x.given_by == option::shape ? fmt::format("the shape of {0} ({1}--shape {0}=NxN…)", name, maker)
-                                                  : fmt::format("{} = {}", name, x.value));
+    const auto name = io::on_one_line(x.name.substr(0, max_name));
+    const auto word = shell_word(name);
+    const auto [what, how] =
+      x.given_by == option::batch       ? std::pair{std::string{"batch"}, std::string{"--batch N"}}
+      : x.given_by == option::dimension ? std::pair{name, fmt::format("--dim {}=N", word)}
+      : x.given_by == option::shape     ? std::pair{"extents of " + name, fmt::format("--shape {}=NxN…", word)}
+      : x.given_by == option::trips     ? std::pair{"rounds of " + name,
+                                                    names_loops ? fmt::format("--trips {}=N", word) : "--trips N"}
+                                        : std::pair{name, std::string{"no option gives it"}};
+    const auto maker = x.type.empty() ? std::string{} : fmt::format("of {}; ", io::on_one_line(x.type));
+    texts.push_back(fmt::format("{} = {} ({}{})", what, x.value, maker, how));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

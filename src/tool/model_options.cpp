@@ -21,7 +21,7 @@ namespace {
 
 /// `name=value` in two.
 std::pair<std::string, std::string> assignment(const std::string& text, const char* option, const char* example) {
-  const auto at = text.find('=');
+  const auto at = text.rfind('=');
   if (at == text.npos || at == 0 || at + 1 == text.size()) {
     throw weft::error(
       fmt::format("{}: '{}' is not NAME=VALUE; write, for example, {} {}", option, text, option, example));

@@ -65,7 +65,7 @@ TEST_CASE("onnx: the batch replaces a fixed, a named and an unknown first extent
   CHECK(named.read({.dimensions = {{"N", 7}}}).ops.bytes(0) == 7 * 4 * 4);
   CHECK(refusal([&] {
           return named.read({.dimensions = {{"M", 7}}});
-        }) == "test.onnx: no dimension is called 'M'; the model names N");
+        }) == "test.onnx: no open dimension is called 'M'; there is 'N'");
   auto unknown = dense();
   unknown.m.mutable_graph()
     ->mutable_input(0)
@@ -114,9 +114,15 @@ TEST_CASE("onnx: extents that nobody gave are told, and each can be given by its
   CHECK(given.assumed.empty());
   CHECK(given.ops.bytes(*given.ops.outputs(1).begin()) == 7 * 8);
   CHECK(given.ops.work(3) == 5);
+  onnx_model declared_otherwise; // what data decide changes no shape that the file fixes
+  declared_otherwise.input("x", {3, 4});
+  declared_otherwise.node("Relu", {"x"}, {"y"});
+  declared_otherwise.node("NonZero", {"x"}, {"at"});
+  declared_otherwise.output("y", {3, 8});
+  CHECK(declared_otherwise.read({.dimensions = {{"at.1", 5}}}).ops.bytes(0) == declared_otherwise.read().ops.bytes(0));
   CHECK(refusal([&] {
           return found.read({.dimensions = {{"at.0", 7}}});
-        }) == "test.onnx: no dimension is called 'at.0'; the model names at.1, num_kept, x.1");
+        }) == "test.onnx: no open dimension is called 'at.0'; there is 'at.1', 'num_kept', 'x.1'");
 }
 
 TEST_CASE("onnx: a reshape to constant extents follows the batch, and one computed from a shape does, too") {

@@ -128,6 +128,7 @@ def main(folder):
     check(placed_nodes[0] == placed_nodes[1] >= int(counts(each)[0]), f'nodes with devices: {placed_nodes}')
     again = placed(forward[0], '--platform', 'workstation_2gpu', '--from-plan', plan)
     check(counts(again) == counts(kernels), 'a plan knows that it was made for kernels')
+    refused(*forward, '--fuse', '--pin', 'Relu=cpu', because='--pin names ops as the model has them')
     refused(*forward[:3], '--fuse', '--parallel', 'tensor=2', because='ops that --fuse joined cannot be split')
     refused(path('net.onnx'), '--platform', 'workstation_2gpu', '--fuse', '--split', path('stages'),
             because='--fuse joins them')

@@ -69,7 +69,7 @@ std::size_t gone(const std::string& before, const std::string& after, bool has_o
 
 TEST_CASE("fused: not where others read it, or it is fed, unknown, moved, or a result") {
   CHECK(gone("Relu", "Add") == 1);
-  CHECK(gone("MatMul", "Where") == 1);
+  CHECK(gone("MatMul", "Select") == 1);
   CHECK(gone("Relu", "Add", true) == 0);
   CHECK(gone("Placeholder", "Add") == 0);
   CHECK(gone("Mystery", "Add") == 0);
@@ -99,6 +99,28 @@ workload random_model(rng& random) {
     }
   }
   return std::move(b).build();
+}
+
+TEST_CASE("fused: not a Where of one tensor, which lists places") {
+  workload_builder b;
+  const auto product = add(b, "MatMul", {add(b, "Placeholder", {})});
+  add(b, "Where", {product});
+  CHECK(fused(std::move(b).build()).graph.num_ops() == 3);
+}
+
+TEST_CASE("fused: not what is colocated with ops of other devices") {
+  const auto gone = [](kind_set with_product, kind_set with_relu) {
+    workload_builder b;
+    const auto x = add(b, "Placeholder", {});
+    const auto product = add(b, "MatMul", {x}), relu = add(b, "Relu", {product});
+    b.colocate(product, b.add_op({.kinds = with_product, .name = "a"}));
+    b.colocate(relu, b.add_op({.kinds = with_relu, .name = "b"}));
+    const auto w = std::move(b).build();
+    return w.num_ops() - fused(w).graph.num_ops();
+  };
+  CHECK(gone(device_kind::cpu, device_kind::gpu) == 0);
+  CHECK(gone(device_kind::cpu, device_kind::cpu) == 1);
+  CHECK(gone(device_kind::cpu, kind_set::all()) == 1);
 }
 
 TEST_CASE("fused: random models keep their work, edges, groups, and what is read") {

@@ -19,7 +19,7 @@ class tally {
 public:
   void add(std::string_view assumption, std::string_view name = {}) {
     auto& names = counts_.try_emplace(std::string{assumption}).first->second;
-    ++names.try_emplace(on_one_line(name)).first->second;
+    ++names.try_emplace(on_one_line(name.substr(0, max_name))).first->second;
   }
 
   /// A line each: `3 ops without a rule: a (2), b`, with the most frequent six names.
@@ -44,6 +44,8 @@ public:
   }
 
 private:
+  static constexpr std::size_t max_name = 200;
+
   std::map<std::string, std::map<std::string, std::size_t, std::less<>>, std::less<>> counts_;
 };
 

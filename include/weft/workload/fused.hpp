@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
@@ -21,31 +22,58 @@ struct fused_workload {
   std::vector<op_id> into; ///< by op of the other workload: the op that does its work
 };
 
+namespace detail {
+
+/// By op the only one that reads what it makes; `none` if nobody does, or several do.
+template <class Workload>
+std::vector<op_id> only_readers(const Workload& w) {
+  std::vector<op_id> only(w.num_ops(), none);
+  for (const op_id u : ids(w.num_ops())) {
+    bool is_first = true;
+    for (const tensor_id t : w.outputs(u)) {
+      for (const op_id c : w.consumers(t)) {
+        only[u] = is_first || only[u] == c ? c : none;
+        is_first = false;
+      }
+    }
+  }
+  return only;
+}
+
+} // namespace detail
+
 /// The same model with ops that go on element by element with what an op makes in one op with that: a bias and a ReLU
 /// after a convolution, the ops of a GELU. Such an op reads the result of the op before, which no other op reads and
 /// which is no result of the model (`returned`, ascending), and is as large as its other inputs or larger. What it
 /// needs besides, the op of both reads; what was handed on between them is in no memory. The op of all has the name and
 /// the type of the first of them, so that it is as efficient as that, and the work of all.
-/// Nothing joins what has no inputs, is a view, or has a type that nobody knows, nor an op that may not run on the same
-/// devices.
+/// Nothing joins what has no inputs, is a view, or has a type that nobody knows, nor ops that may not run on the same
+/// devices, with what they are colocated with. The colocation groups of the ops of a chain are one.
 /// Source: as XLA's fusion into producers and the epilogues of cuDNN and cuBLAS. Complexity: O((n + m) log n).
 template <named_workload Workload>
 fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
   const auto n = w.num_ops();
   std::vector<op_id> first(n), last(n); // of the chain that an op is in; `last` by its first
-  std::vector<kind_set> kinds(n);       // by the first
-  const auto is_only_reader = [&](op_id v, op_id u) {
-    const auto outputs = w.outputs(u);
-    return std::all_of(outputs.begin(), outputs.end(), [&](tensor_id t) {
-      const auto readers = w.consumers(t);
-      return std::all_of(readers.begin(), readers.end(), [&](op_id c) { return c == v; });
-    });
+  const auto only_reader = detail::only_readers(w);
+  graph::disjoint_sets together{n}; // of what runs on one device …
+  std::vector<kind_set> kinds(n);   // … on these, by representative
+  std::vector<op_id> member(w.num_groups(), none);
+  const auto unite = [&](op_id a, op_id b) {
+    const auto common = kinds[together.find(a)] & kinds[together.find(b)];
+    together.unite(a, b);
+    kinds[together.find(a)] = common;
   };
+  for (const op_id v : ids(n)) {
+    kinds[v] = w.kinds(v);
+    if (const auto g = w.group(v); g != none) {
+      member[g] = member[g] == none ? v : member[g];
+      unite(member[g], v);
+    }
+  }
   for (const op_id v : graph::topological_order(w)) {
     first[v] = last[v] = v;
-    kinds[v] = w.kinds(v);
     const auto inputs = w.inputs(v);
-    if (!facts_of(w.type(v)).in_place || inputs.empty()) {
+    if (inputs.empty() || !is_elementwise(w.type(v), inputs.size())) {
       continue;
     }
     byte_count largest = 1; // what has no elements is no input of this kind
@@ -55,23 +83,26 @@ fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
     const auto joined = std::find_if(inputs.begin(), inputs.end(), [&](tensor_id t) {
       const op_id u = w.producer(t);
       const bool is_kernel = !w.inputs(u).empty() && use_of(w.type(u)).value_or(op_use::view) != op_use::view;
-      return w.bytes(t) == largest && is_kernel && is_only_reader(v, u) &&
-             !std::binary_search(returned.begin(), returned.end(), u) && !(kinds[first[u]] & kinds[v]).empty();
+      return w.bytes(t) == largest && is_kernel && only_reader[u] == v &&
+             !std::binary_search(returned.begin(), returned.end(), u) &&
+             !(kinds[together.find(u)] & kinds[together.find(v)]).empty();
     });
     if (joined == inputs.end()) {
       continue;
     }
-    const op_id head = first[w.producer(*joined)];
-    first[v] = head;
-    last[head] = v;
-    kinds[head] = kinds[head] & kinds[v];
+    const op_id u = w.producer(*joined);
+    first[v] = first[u];
+    last[first[u]] = v;
+    unite(u, v);
   }
 
   std::vector<double> work(n, 0); // by the first
   std::vector<byte_count> resident(n, 0);
+  std::vector<kind_set> own_kinds(n, kind_set::all());
   for (const op_id v : ids(n)) {
     work[first[v]] += w.work(v);
     resident[first[v]] += w.resident_bytes(v);
+    own_kinds[first[v]] = own_kinds[first[v]] & w.kinds(v);
   }
   fused_workload made{.graph = {}, .into = std::vector<op_id>(n, none)};
   workload_builder b;
@@ -80,18 +111,16 @@ fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
       op o = op_of(w, v);
       o.work = work[v];
       o.resident_bytes = resident[v];
-      o.kinds = kinds[v];
+      o.kinds = own_kinds[v];
       made.into[v] = b.add_op(std::move(o));
     }
   }
-  std::vector<op_id> member(w.num_groups(), none); // of the result
   for (const op_id v : ids(n)) {
     made.into[v] = made.into[first[v]];
-    if (const auto g = w.group(v); g != none) {
-      if (member[g] != none && member[g] != made.into[v]) {
-        b.colocate(member[g], made.into[v]);
-      }
-      member[g] = made.into[v];
+  }
+  for (const op_id v : ids(n)) {
+    if (const auto g = w.group(v); g != none && made.into[member[g]] != made.into[v]) {
+      b.colocate(made.into[member[g]], made.into[v]);
     }
   }
   const auto add_outputs = [&](op_id v) {

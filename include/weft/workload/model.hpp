@@ -33,7 +33,7 @@ struct assumed_size {
   option given_by = option::nothing;
   std::string name = {};   ///< of a dimension, input, op or loop; empty of the batch
   std::string type = {};   ///< of the op that makes a tensor of this extent, if it is one; empty of inputs
-  std::uint64_t value = 1; ///< what was taken; of `shape` for each open extent
+  std::uint64_t value = 1; ///< what was taken, for each open extent
 
   friend bool operator==(const assumed_size&, const assumed_size&) = default;
 };

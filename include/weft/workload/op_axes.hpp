@@ -297,7 +297,7 @@ inline op_axes axes_of(std::string_view type, std::string_view expression, std::
   const bool reads_and_makes = !inputs.empty() && !outputs.empty();
   if (!expression.empty()) {
     find.by_expression(expression);
-  } else if ((type == "Identity" || facts_of(type).in_place) && !outputs.empty()) {
+  } else if ((type == "Identity" || is_elementwise(type, inputs.size())) && !outputs.empty()) {
     if (type != "Select" || (inputs.size() == 3 && inputs[0] == outputs[0])) { // else conditions are of rows
       find.elementwise();
     }

@@ -80,4 +80,10 @@ inline std::optional<op_use> use_of(std::string_view type) {
   return is_known ? std::optional{op_use::other} : std::nullopt;
 }
 
+/// True if an op makes each element from the inputs' elements in its place alone. TensorFlow's Where of one tensor does
+/// not: it lists places.
+inline bool is_elementwise(std::string_view type, std::size_t num_inputs) {
+  return facts_of(type).in_place && !(type == "Where" && num_inputs == 1);
+}
+
 } // namespace weft

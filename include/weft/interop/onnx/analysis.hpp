@@ -65,7 +65,10 @@ public:
     extents_.check_given(file_);
     for (const auto& [name, count] : options_.trips) {
       if (name != "*" && !loops_.contains(name)) {
-        throw parse_error(file_, 0, "trips are given for " + io::in_quotes(name) + ", which is no loop of the model");
+        throw parse_error(file_, 0,
+                          "trips are given for " + io::in_quotes(name) + ", which is no loop that runs; " +
+                            (loops_.empty() ? "there is none"
+                                            : "there is " + io::joined(loops_ | std::views::take(12), io::in_quotes)));
       }
     }
     return extents_.assumed();
@@ -76,6 +79,9 @@ public:
     auto lines = noted_.notes();
     if (extents_.lacks_batch()) {
       lines.insert(lines.begin(), "the batch has no effect: the model has no input with a first extent");
+    }
+    if (options_.trips.contains("*") && !uses_trips_) {
+      lines.push_back("the trips of all loops have no effect: the model tells how often its loops run");
     }
     return lines;
   }
@@ -329,27 +335,28 @@ private:
     if (looped == nullptr || !looped->has_g()) {
       return outputs;
     }
-    const auto& name = !n.name().empty() || n.output_size() == 0 ? n.name() : n.output(0);
-    loops_.insert(name);
-    const auto followed = [&](std::string_view given_for) {
-      auto all = iterations_of(n, inputs, version_of(n.domain(), s));
-      if (const auto given = options_.trips.find(given_for); given != options_.trips.end()) {
-        all.limit = static_cast<std::int64_t>(std::min<std::uint64_t>(given->second, iterations::no_limit - 1));
-      }
-      auto total = all.follow(
-        [&](const std::vector<value>& given) {
-          const auto before = budget_;
-          auto once = body(looped->g(), given, s, depth + 1);
-          followed_ += before - budget_;
-          return once;
-        },
-        [&] { return followed_ < max_followed; });
-      return std::pair{std::move(all), std::move(total)};
-    };
-    auto [all, total] = followed(name);
-    if (!all.limit && options_.trips.contains("*")) {
-      std::tie(all, total) = followed("*");
+    const auto& name = !n.name().empty()       ? n.name()
+                       : n.output_size() != 0 ? n.output(0)
+                                              : n.op_type();
+    auto all = iterations_of(n, inputs, version_of(n.domain(), s));
+    const auto given = options_.trips.find(name);
+    const auto rounds = given != options_.trips.end() ? given : options_.trips.find("*");
+    if (rounds != options_.trips.end()) {
+      all.otherwise = static_cast<std::int64_t>(std::min<std::uint64_t>(rounds->second, iterations::no_limit - 1));
     }
+    if (given != options_.trips.end() && all.has_condition) { // which may end it before its limit
+      all.limit = all.otherwise;
+    }
+    const auto total = all.follow(
+      [&](const std::vector<value>& state) {
+        const auto before = budget_;
+        auto once = body(looped->g(), state, s, depth + 1);
+        followed_ += before - budget_;
+        return once;
+      },
+      [&] { return followed_ < max_followed; });
+    loops_.insert(name);
+    uses_trips_ = uses_trips_ || all.used_otherwise;
     const bool is_assumed = !all.limit;
     if (is_assumed) {
       extents_.assume_trips(name, n.op_type());
@@ -571,6 +578,7 @@ private:
   std::map<std::uint32_t, double> float_bytes_;
   scope main_;
   std::set<std::string, std::less<>> loops_;
+  bool uses_trips_ = false; // that are given for all loops
 };
 
 } // namespace detail

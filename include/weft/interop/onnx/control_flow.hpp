@@ -96,6 +96,8 @@ struct iterations {
   std::optional<bool> go = true; ///< the condition
   std::vector<value> state = {}; ///< inputs that an iteration takes from the one before
   std::vector<value> items = {}; ///< inputs after these
+  std::optional<std::int64_t> otherwise = {}; ///< their number where it is not known
+  bool used_otherwise = false;                ///< … which it was not
   std::optional<std::int64_t> batch = {}; ///< the outermost extent that bodies of Scan did not see at first
   std::vector<std::vector<value>> made = {}; ///< outputs besides the state, of each iteration
 
@@ -135,8 +137,9 @@ struct iterations {
       if (limit && (go || !is_endless) && !is_steady && k < max_followed && may_follow()) {
         continue;
       }
-      limit = is_endless ? std::nullopt : limit;
-      total.flop += once.flop * static_cast<double>(limit.value_or(k) - k);
+      used_otherwise = (!limit || is_endless) && otherwise;
+      limit = limit && !is_endless ? limit : otherwise;
+      total.flop += once.flop * static_cast<double>(std::max(limit.value_or(k), k) - k);
       std::size_t size = 1; // of the largest output that is known
       for (const auto& output : made.back()) {
         size = output.elements() != nullptr ? std::max(size, output.elements()->size()) : size;

@@ -28,8 +28,8 @@ struct reader {
   std::uint64_t batch = 0;
   std::map<std::string, std::uint64_t, std::less<>> dimensions = {}; ///< extents of named dimensions, e.g. `seq_len`
   std::uint64_t unknown_dimension = 1;                               ///< every other extent that is not known
-  /// Rounds of a Loop, Scan or SequenceMap, by the name of its op; `*`: of all others of which the model does not tell
-  /// it, which count once without it.
+  /// Rounds of a Loop, Scan or SequenceMap by the name of its op, of a Loop at most so many; `*`: of all others. Where
+  /// the model does not tell them, one without that.
   std::map<std::string, std::uint64_t, std::less<>> trips = {};
   double unknown_flop_per_element = 1; ///< FLOP per output element of ops that the catalogue has no rule for
 

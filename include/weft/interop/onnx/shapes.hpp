@@ -32,8 +32,9 @@ public:
     auto& shape = *type.mutable_tensor_type()->mutable_shape();
     for (int i = 0; i < shape.dim_size(); ++i) {
       auto& d = *shape.mutable_dim(i);
-      if (const auto given = d.dim_param().empty() ? std::nullopt : given_extent(d.dim_param())) {
-        d.set_dim_value(*given);
+      if (const auto given = options_.dimensions.find(d.dim_param());
+          !d.dim_param().empty() && given != options_.dimensions.end()) {
+        d.set_dim_value(limited(given->second));
       } else if (!d.dim_param().empty() && d.dim_param() == batch_symbol_) {
         d.set_dim_value(open_batch());
       } else if (d.has_dim_value() && (d.dim_value() > 0 || (d.dim_value() == 0 && (!input || i > 0)))) {
@@ -53,7 +54,7 @@ public:
 
   /// Whether options change extents that a model gives, so that shapes that it declares may be out of date.
   bool changes_extents() const {
-    return !options_.dimensions.empty() || (options_.batch != 0 && old_batch_ != batch());
+    return gives_inputs_ || (options_.batch != 0 && old_batch_ != batch());
   }
 
   /// Brings what inference found of a tensor and what the file declares of it together. A static shape that is declared
@@ -91,7 +92,9 @@ public:
       }
       *shape.mutable_shape() = wanted;
       for (int i = 0; i < wanted.dim_size(); ++i) {
-        take_name(raw.tensor_type().shape().dim(i), *shape.mutable_shape()->mutable_dim(i));
+        const auto& named = raw.tensor_type().shape().dim(i);
+        take_name(named, *shape.mutable_shape()->mutable_dim(i));
+        names_.insert(named.dim_param());
       }
       return false;
     }
@@ -107,6 +110,7 @@ public:
       if (by_file.has_dim_value() && (is_open || guessed || (fixed && !changes_extents()))) {
         differs = differs || (!is_open && !guessed && d.dim_value() != by_file.dim_value());
         d.set_dim_value(by_file.dim_value());
+        names_.insert(raw.tensor_type().shape().dim(i).dim_param());
       }
     }
     if (differs) {
@@ -192,10 +196,14 @@ public:
   void check_given(const std::string& file) const {
     for (const auto& [name, extent] : options_.dimensions) {
       if (!names_.contains(name)) {
+        std::vector<std::string> known; // not all of thousands
+        for (auto x = names_.upper_bound(""); x != names_.end() && known.size() < 12; ++x) {
+          known.push_back(io::in_quotes(*x));
+        }
         throw parse_error(file, 0,
-                          "no dimension is called " + io::in_quotes(name) + "; " +
-                            (names_.empty() ? std::string{"the model names none"}
-                                           : "the model names " + io::joined(names_, io::on_one_line)));
+                          "no open dimension is called " + io::in_quotes(name) + "; " +
+                            (known.empty() ? "there is none"
+                                           : "there is " + io::joined(known) + (known.size() == 12 ? ", …" : "")));
       }
     }
   }
@@ -212,12 +220,17 @@ private:
     bool found = false;
     for (const auto& x : g.input()) {
       const auto& shape = x.type().tensor_type().shape();
-      for (const auto& d : shape.dim()) {
-        if (!d.dim_param().empty()) {
-          names_.insert(d.dim_param());
+      if (given.contains(x.name()) || shape.dim_size() == 0) {
+        continue;
+      }
+      for (int i = 0; i < shape.dim_size(); ++i) {
+        const auto& name = shape.dim(i).dim_param();
+        gives_inputs_ = gives_inputs_ || options_.dimensions.contains(name_of(shape.dim(i), x.name(), i));
+        if (!name.empty()) {
+          names_.insert(name);
         }
       }
-      if (found || given.contains(x.name()) || shape.dim_size() == 0) {
+      if (found) {
         continue;
       }
       found = true;
@@ -246,21 +259,12 @@ private:
     return batch();
   }
 
-  std::optional<std::int64_t> given_extent(const std::string& name) {
-    const auto given = options_.dimensions.find(name);
-    if (given == options_.dimensions.end()) {
-      return std::nullopt;
-    }
-    names_.insert(name);
-    return limited(given->second);
-  }
-
   /// An extent with the name of a dimension, and true if it was assumed. Type: of the op that decides it.
   std::pair<std::int64_t, bool> given_or_assumed(const std::string& name, std::string_view type) {
-    if (const auto given = given_extent(name)) {
-      return {*given, false};
-    }
     names_.insert(name);
+    if (const auto given = options_.dimensions.find(name); given != options_.dimensions.end()) {
+      return {limited(given->second), false};
+    }
     assumed_.add({assumed_size::option::dimension, name, std::string{type}, options_.unknown_dimension});
     return {limited(options_.unknown_dimension), true};
   }
@@ -293,6 +297,7 @@ private:
   std::optional<std::int64_t> old_batch_; // of the model, if another is wanted
   std::string batch_symbol_;
   bool no_batch_ = false;
+  bool gives_inputs_ = false; // extents that are open in the model
   assumed_sizes assumed_;
   std::set<std::string, std::less<>> names_; // that options may give extents by
   io::tally& noted_;

@@ -154,6 +154,7 @@ private:
     if (!trips && !condition->body.returns.empty()) {
       trips = counted(*condition, *body, inputs, condition->body.returns[0], 0);
     }
+    trips = trips ? trips : given("*");
     if (last) {
       loops_[std::string{n.name}] = trips;
     }
@@ -171,8 +172,7 @@ private:
   }
 
   std::optional<double> given(std::string_view name) const {
-    auto at = trips_.find(name);
-    at = at == trips_.end() ? trips_.find("*") : at;
+    const auto at = trips_.find(name);
     return at == trips_.end() ? std::nullopt : std::optional{static_cast<double>(at->second)};
   }
 
@@ -289,12 +289,13 @@ private:
     arguments.resize(body->nodes.num_arguments());
     const auto shared = key_of(f, arguments, last);
     const auto own = shared + "@" + std::string{n.name};
+    const auto given_shape = options_.shapes.lower_bound(std::string{n.name} + '/');
+    bool has_names = given_shape != options_.shapes.end() && given_shape->first.starts_with(std::string{n.name} + '/');
     for (const auto& key : {shared, own}) {
-      if (const auto done = runs_.find(key); done != runs_.end()) {
+      if (const auto done = runs_.find(key); done != runs_.end() && (key == own || !has_names)) {
         return done->second.get();
       }
     }
-    bool has_names = false;
     std::unique_ptr<run> made;
     open_.push_back(f.function);
     try {

@@ -44,16 +44,17 @@ struct assumptions {
 
 /// Numbers of extents of outputs that are assumed, by the kind of assumption.
 struct assumed_extents {
-  std::uint32_t extents = 0, at_most = 0, uses_batch = 0;
+  std::uint32_t first = 0, others = 0, at_most = 0, uses_batch = 0; ///< of the first output and of others, but batches
 
   assumed_extents& operator+=(const assumed_extents& x) {
-    extents += x.extents;
+    first += x.first;
+    others += x.others;
     at_most += x.at_most;
     uses_batch += x.uses_batch;
     return *this;
   }
   friend assumed_extents operator-(const assumed_extents& a, const assumed_extents& b) {
-    return {a.extents - b.extents, a.at_most - b.at_most, a.uses_batch - b.uses_batch};
+    return {a.first - b.first, a.others - b.others, a.at_most - b.at_most, a.uses_batch - b.uses_batch};
   }
 };
 
@@ -251,7 +252,7 @@ private:
           proposals[i] = elements[i]->dims;
           result.values = std::move(elements[i]);
         }
-        settle(v, proposals[i], port < declared.size() ? shape_of(declared[port]) : std::nullopt, result);
+        settle(v, port, proposals[i], port < declared.size() ? shape_of(declared[port]) : std::nullopt, result);
       }
       if (!result.known && guess_) {
         if (family == nullptr && !inputs_.empty() && inputs_[0]->known) {
@@ -261,7 +262,7 @@ private:
           assumed_in_round_.uses_batch += 1;
         }
         result.known = true;
-        assumed_in_round_.extents += 1;
+        ++(port == 0 ? assumed_in_round_.first : assumed_in_round_.others);
         if (is_placeholder(v)) {
           assumed_.guessed.push_back(io::in_quotes(n.name));
         } else {
@@ -392,7 +393,8 @@ private:
   }
 
   /// Takes each extent from the first that knows it: the file's declaration, the rule, the options.
-  void settle(op_id v, const partial_shape& inferred, const partial_shape& declared, tensor_info& result) {
+  void settle(op_id v, std::uint32_t port, const partial_shape& inferred, const partial_shape& declared,
+              tensor_info& result) {
     const bool fed = is_placeholder(v) && result.known;
     if (result.known && (!declared || fed)) {
       return;
@@ -414,7 +416,8 @@ private:
         return; // another round may know it
       }
       if (known < 0) {
-        ++(i == 0 ? assumed_in_round_.uses_batch : assumed_in_round_.extents);
+        auto& now = assumed_in_round_;
+        ++(i == 0 ? now.uses_batch : port == 0 ? now.first : now.others);
       }
       dims.push_back(known >= 0 ? static_cast<std::uint64_t>(known) : i == 0 ? options_.batch : options_.extent);
     }
@@ -491,11 +494,12 @@ private:
     assumed_.unknown_shapes += unknown_;
     assumed_.at_most += assumed_in_round_.at_most;
     for (op_id v = 0; v < g_.num_nodes(); ++v) {
-      if (assumed_of_[v].extents != 0) {
-        assumed_.open.push_back({.given_by = assumed_size::option::shape,
-                                 .name = std::string{g_[v].name},
-                                 .type = is_placeholder(v) ? std::string{} : std::string{g_[v].op},
-                                 .value = options_.extent});
+      const std::string name{g_[v].name}, maker{is_placeholder(v) ? std::string_view{} : g_[v].op};
+      if (assumed_of_[v].first != 0) {
+        assumed_.open.push_back({assumed_size::option::shape, name, maker, options_.extent});
+      }
+      if (assumed_of_[v].others != 0) {
+        assumed_.open.push_back({assumed_size::option::nothing, "other outputs of " + name, maker, options_.extent});
       }
       if (rules_[v] == nullptr && !only_on_cpu(g_[v].op) && !g_.function(g_[v].op)) {
         const auto type = g_[v].op.substr(0, 60);
