@@ -318,9 +318,12 @@ input fused(const model_options& o, input in) {
   for (const op_id v : ids(whole->num_own_ops)) { // the first ops of chains are in the order of the others
     joined.num_own_ops = std::max<std::size_t>(joined.num_own_ops, joined.into[v] + 1);
   }
+  const auto before = m.ops.num_ops(), after = joined.model.ops.num_ops();
   joined.model.notes.push_back(
-    fmt::format("{} ops run as {}: chains that work element by element on the result of an op are part of it",
-                m.ops.num_ops(), joined.model.ops.num_ops()));
+    before == after
+      ? std::string{"--fuse has no effect: no op goes on element by element with what another one made for it alone"}
+      : fmt::format("{} ops run as {}: what goes on element by element with the result of an op is part of it", before,
+                    after));
   return joined;
 }
 

@@ -357,7 +357,7 @@ TEST_CASE("StableHLO: loops count as often as constants say") {
     const auto text = loop(start, compare, step);
     const auto m = read(text);
     CHECK(m.ops.work(0) == 34);
-    CHECK(m.assumed == std::vector<assumed_size>{{assumed_size::option::trips, "0", "stablehlo.while"}});
+    CHECK(m.assumed == std::vector<assumed_size>{{assumed_size::option::trips, "%0", "stablehlo.while"}});
     CHECK(read(text, {.unknown_trips = 50}).ops.work(0) == 50 * 34);
   }
   auto beyond = loop("0", "LT, %iterArg, %3", "1"); // a limit of 7 more than the largest integer

@@ -535,7 +535,7 @@ def main(folder):
         check(times[0] < times[1] == times[2] and times[3] < times[0], f'batch, shape and rates count: {times}')
         step = run(*using(graph_def, 'dgx_a100', '--fetch', 'x')).stdout
         check("1 of 2 nodes are not needed for 'x'" in ' '.join(step.split()), f'what is fetched counts: {step[-600:]}')
-        refused(*using(graph_def, 'dgx_a100', '--shape', 'y=1x8'), because="inputs are 'x'")
+        refused(*using(graph_def, 'dgx_a100', '--shape', 'z=1x8'), because="inputs are 'x'")
         refused(*using(graph_def, 'dgx_a100', '--dim', 'n=4'), because='--dim is for ONNX')
     refused(*using(stg, 'dgx_a100'), because='--work flop or --work seconds')
     refused(*using(NET, PLATFORM, '--work', 'seconds'), because="is in FLOP")

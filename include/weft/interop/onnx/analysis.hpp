@@ -60,8 +60,8 @@ public:
   /// Works out the outputs of a node of the main graph. Its inputs should have been, before.
   node_cost visit(const ::onnx::NodeProto& n) { return visit(n, main_, 0); }
 
-  /// Extents that nobody gave. Throws `parse_error` for one that is given and that nothing has.
-  const std::vector<assumed_size>& assumed() const {
+  /// Throws `parse_error` for an extent or rounds that are given and that nothing has.
+  void check_given() const {
     extents_.check_given(file_);
     for (const auto& [name, count] : options_.trips) {
       if (name != "*" && !loops_.contains(name)) {
@@ -71,8 +71,9 @@ public:
                                             : "there is " + io::joined(loops_ | std::views::take(12), io::in_quotes)));
       }
     }
-    return extents_.assumed();
   }
+  /// Sizes that nobody gave.
+  const std::vector<assumed_size>& assumed() const { return extents_.assumed(); }
 
   /// The other assumptions made.
   std::vector<std::string> notes() const {

@@ -72,6 +72,7 @@ public:
       }
     }
     std::ranges::sort(result.returned);
+    analysis_.check_given();
     result.assumed = analysis_.assumed();
     result.notes = analysis_.notes();
     result.float_bytes = analysis_.float_bytes();

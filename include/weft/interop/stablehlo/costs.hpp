@@ -263,7 +263,7 @@ private:
       assumed_.add("loops of which the text does not tell it run so often: " + io::number_text(*unknown_trips_),
                    o.result);
     } else if (!trips) {
-      loops_.add({assumed_size::option::trips, std::string{o.result}, std::string{o.name}, 1});
+      loops_.add({assumed_size::option::trips, '%' + std::string{o.result}, std::string{o.name}, 1});
     }
     return trips.value_or(unknown_trips_.value_or(1)) * of_regions(o);
   }

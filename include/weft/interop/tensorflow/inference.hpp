@@ -6,6 +6,7 @@
 #include "weft/interop/tensorflow/functions.hpp"
 #include "weft/interop/tensorflow/translation.hpp"
 #include "weft/interop/tensorflow/work.hpp"
+#include "weft/workload/model.hpp"
 
 #include <algorithm>
 #include <functional>
