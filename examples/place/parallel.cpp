@@ -521,8 +521,7 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
   if (!in.net || in.origin.size() != in.model.ops.num_ops() || !in.model.seconds.empty() ||
       !o.modelling.profile.empty()) {
     all.why_not += (all.why_not.empty() ? "" : "; ") +
-                   std::string{in.unfused ? "ops that --fuse joined cannot be split"
-                                          : "along what ops may be split is known of bundled networks only"};
+                   why_not_along_axes(in);
     return;
   }
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};

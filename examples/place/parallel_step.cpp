@@ -79,6 +79,11 @@ std::string unknown_update(const workload& w) {
   return {};
 }
 
+std::string why_not_along_axes(const tool::input& in) {
+  return in.unfused ? "ops that --fuse joined cannot be split"
+                    : "along what ops may be split is known of bundled networks only";
+}
+
 static double bytes_sent(const problem& p, const trace& run) {
   double bytes = 0;
   for (const auto& x : run.transfers) {

@@ -26,6 +26,9 @@ std::string range_of(const weft::platform<>& p, const std::vector<weft::device_i
 /// The type of an op that changes a variable in a way of its own; empty if there is none.
 std::string unknown_update(const weft::workload& w);
 
+/// The reason for which nobody knows along what ops of the model may be split.
+std::string why_not_along_axes(const tool::input& in);
+
 /// Bytes of a number in a gradient.
 double element_bytes(const options& o, const weft::model& m);
 

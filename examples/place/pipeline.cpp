@@ -650,9 +650,7 @@ private:
   std::string why_not() const {
     const auto s = given();
     if (s.ranks > 1 && !may_split_ops_) {
-      return std::string{in_.unfused ? "ops that --fuse joined cannot be split"
-                                     : "along what ops may be split is known of bundled networks only"} +
-             ": leave tensor= out";
+      return why_not_along_axes(in_) + ": leave tensor= out";
     }
     if (std::uint64_t{s.stages} * s.turns > in_.model.ops.num_ops()) {
       return fmt::format("a step of {} ops cannot be cut into {} stages", in_.model.ops.num_ops(),

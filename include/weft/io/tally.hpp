@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Counts of the assumptions that a reader makes, for the notes of a model.
+/// Collections of the assumptions that a reader makes, for a model and its notes.
 #pragma once
 
 #include "weft/io/text.hpp"
+#include "weft/workload/model.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +49,21 @@ private:
   static constexpr std::size_t max_name = 200;
 
   std::map<std::string, std::map<std::string, std::size_t, std::less<>>, std::less<>> counts_;
+};
+
+/// Collects what was assumed, each once, in the order in which it is met.
+class assumed_sizes {
+public:
+  void add(assumed_size x) {
+    if (known_.emplace(x.given_by, x.name).second) {
+      list_.push_back(std::move(x));
+    }
+  }
+  const std::vector<assumed_size>& list() const { return list_; }
+
+private:
+  std::vector<assumed_size> list_;
+  std::set<std::pair<assumed_size::option, std::string>> known_;
 };
 
 } // namespace weft::io

@@ -108,6 +108,21 @@ std::string joined(const List& list, const Text& text = {}, std::string_view sep
   return result;
 }
 
+/// The first so many of them, and `…` behind them if there are more.
+template <class List, class Text = std::identity>
+std::string joined_first(std::size_t most, const List& list, const Text& text = {}) {
+  std::string result;
+  std::size_t number = 0;
+  for (const auto& x : list) {
+    result += number == 0 ? "" : ", ";
+    if (number++ == most) {
+      return result + "…";
+    }
+    result += std::invoke(text, x);
+  }
+  return result;
+}
+
 /// Calls read(), and gives every error that does not name a file this one, on one line, with the error nested in it.
 template <class Read>
 auto in_file(const std::string& file, const Read& read) {

@@ -6,9 +6,7 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace weft {
@@ -36,21 +34,6 @@ struct assumed_size {
   std::uint64_t value = 1; ///< what was taken, for each open extent
 
   friend bool operator==(const assumed_size&, const assumed_size&) = default;
-};
-
-/// Collects what was assumed, each once, in the order in which it is met.
-class assumed_sizes {
-public:
-  void add(assumed_size x) {
-    if (known_.emplace(x.given_by, x.name).second) {
-      list_.push_back(std::move(x));
-    }
-  }
-  const std::vector<assumed_size>& list() const { return list_; }
-
-private:
-  std::vector<assumed_size> list_;
-  std::set<std::pair<assumed_size::option, std::string>> known_;
 };
 
 /// A workload as a file describes it. Times that somebody measured stand beside the graph, since they hold for one

@@ -68,7 +68,7 @@ public:
         throw parse_error(file_, 0,
                           "trips are given for " + io::in_quotes(name) + ", which is no loop that runs; " +
                             (loops_.empty() ? "there is none"
-                                            : "there is " + io::joined(loops_ | std::views::take(12), io::in_quotes)));
+                                            : "there is " + io::joined_first(12, loops_, io::in_quotes)));
       }
     }
   }
@@ -92,23 +92,24 @@ public:
 
   /// The size of a tensor. Throws `parse_error` if it is out of range.
   byte_count bytes_of(const value& v, std::string_view name) {
+    constexpr auto no_fixed_size = "tensors of elements without a fixed size: 16 bytes for a text, a sequence has one";
     const ::onnx::TypeProto* type = &v.type;
     for (int depth = 0; depth < 100 && type->value_case() != ::onnx::TypeProto::kTensorType; ++depth) {
       if (type->has_sequence_type()) {
         if (depth != 0 || !v.length) {
-          noted_.add("tensors of elements without a fixed size: 16 bytes for a text, a sequence has one", name);
+          noted_.add(no_fixed_size, name);
         }
         type = &type->sequence_type().elem_type();
       } else if (type->has_optional_type()) {
         type = &type->optional_type().elem_type();
       } else {
-        noted_.add("tensors of elements without a fixed size: 16 bytes for a text, a sequence has one", name);
+        noted_.add(no_fixed_size, name);
         return 0;
       }
     }
     auto bits = elements::bits(type->tensor_type().elem_type());
     if (!bits) {
-      noted_.add("tensors of elements without a fixed size: 16 bytes for a text, a sequence has one", name);
+      noted_.add(no_fixed_size, name);
       bits = 128;
     }
     auto dims = extents_of(*type);

@@ -6,7 +6,6 @@
 #include "weft/interop/onnx/reader_options.hpp"
 #include "weft/interop/onnx/values.hpp"
 #include "weft/io/tally.hpp"
-#include "weft/workload/model.hpp"
 #include "weft/workload/op_call.hpp"
 
 #include <algorithm>
@@ -94,7 +93,7 @@ public:
       for (int i = 0; i < wanted.dim_size(); ++i) {
         const auto& named = raw.tensor_type().shape().dim(i);
         take_name(named, *shape.mutable_shape()->mutable_dim(i));
-        names_.insert(named.dim_param());
+        add_name(named);
       }
       return false;
     }
@@ -110,7 +109,7 @@ public:
       if (by_file.has_dim_value() && (is_open || guessed || (fixed && !changes_extents()))) {
         differs = differs || (!is_open && !guessed && d.dim_value() != by_file.dim_value());
         d.set_dim_value(by_file.dim_value());
-        names_.insert(raw.tensor_type().shape().dim(i).dim_param());
+        add_name(raw.tensor_type().shape().dim(i));
       }
     }
     if (differs) {
@@ -196,14 +195,10 @@ public:
   void check_given(const std::string& file) const {
     for (const auto& [name, extent] : options_.dimensions) {
       if (!names_.contains(name)) {
-        std::vector<std::string> known; // not all of thousands
-        for (auto x = names_.upper_bound(""); x != names_.end() && known.size() < 12; ++x) {
-          known.push_back(io::in_quotes(*x));
-        }
         throw parse_error(file, 0,
                           "no open dimension is called " + io::in_quotes(name) + "; " +
-                            (known.empty() ? "there is none"
-                                           : "there is " + io::joined(known) + (known.size() == 12 ? ", …" : "")));
+                            (names_.empty() ? "there is none"
+                                            : "there is " + io::joined_first(12, names_, io::in_quotes)));
       }
     }
   }
@@ -224,11 +219,8 @@ private:
         continue;
       }
       for (int i = 0; i < shape.dim_size(); ++i) {
-        const auto& name = shape.dim(i).dim_param();
         gives_inputs_ = gives_inputs_ || options_.dimensions.contains(name_of(shape.dim(i), x.name(), i));
-        if (!name.empty()) {
-          names_.insert(name);
-        }
+        add_name(shape.dim(i));
       }
       if (found) {
         continue;
@@ -274,6 +266,12 @@ private:
     return d.dim_param().empty() ? std::string{tensor} + '.' + std::to_string(axis) : d.dim_param();
   }
 
+  void add_name(const ::onnx::TensorShapeProto::Dimension& d) {
+    if (!d.dim_param().empty()) {
+      names_.insert(d.dim_param());
+    }
+  }
+
   /// Gives an open extent the name that the file declares for it.
   static void take_name(const ::onnx::TensorShapeProto::Dimension& declared,
                         ::onnx::TensorShapeProto::Dimension& open) {
@@ -298,7 +296,7 @@ private:
   std::string batch_symbol_;
   bool no_batch_ = false;
   bool gives_inputs_ = false; // extents that are open in the model
-  assumed_sizes assumed_;
+  io::assumed_sizes assumed_;
   std::set<std::string, std::less<>> names_; // that options may give extents by
   io::tally& noted_;
 };

@@ -8,7 +8,6 @@
 #include "weft/interop/pytorch/schema.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
-#include "weft/workload/model.hpp"
 #include "weft/workload/op_call.hpp"
 
 #include <cmath>

@@ -521,7 +521,7 @@ private:
   std::vector<history> histories_;                          // by root
   std::unordered_map<std::string, std::uint32_t> state_;    // parameters by their names in the module
   std::size_t num_waits_ = 0;      // of ops for numbers
-  assumed_sizes loops_; // of which nobody tells how often they run
+  io::assumed_sizes loops_; // of which nobody tells how often they run
   bool has_batch_effect_ = true;   // or none is given
   io::tally assumed_;
 };

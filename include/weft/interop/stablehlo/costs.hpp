@@ -9,7 +9,6 @@
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
 #include "weft/workload/flop_rules.hpp"
-#include "weft/workload/model.hpp"
 #include "weft/workload/op_catalogue.hpp"
 
 #include <algorithm>
@@ -317,7 +316,7 @@ private:
 
   const program& p_;
   std::optional<double> unknown_trips_;
-  assumed_sizes loops_;
+  io::assumed_sizes loops_;
   double unknown_flop_;
   std::vector<double> known_;        // by operation
   std::vector<double> of_functions_; // by function

@@ -309,10 +309,6 @@ private:
     }
   }
 
-  static std::string some(std::span<const std::string> names) {
-    return io::joined(names.first(std::min<std::size_t>(names.size(), 6))) + (names.size() > 6 ? ", …" : "");
-  }
-
   void note_assumptions() {
     const auto& a = assumed_;
     if (batch_given_ && !a.uses_batch) {
@@ -323,9 +319,11 @@ private:
       model_.assumed.push_back({.given_by = option::batch});
     }
     model_.assumed.insert(model_.assumed.end(), a.open.begin(), a.open.end());
-    count(a.deduced.size(), "inputs have no shape; those of the ops that read them were taken: " + some(a.deduced));
+    count(a.deduced.size(),
+          "inputs have no shape; those of the ops that read them were taken: " + io::joined_first(6, a.deduced));
     count(a.guessed.size(),
-          "inputs have no shape, and nothing tells it: they count as one number per example: " + some(a.guessed));
+          "inputs have no shape, and nothing tells it: they count as one number per example: " +
+            io::joined_first(6, a.guessed));
     count(a.at_most, "outputs are as large as their data say: the most that is possible is taken");
     count(a.unknown_shapes, "outputs have unknown shapes: they count as large as the op's first input, or as one "
                             "number per example");
@@ -356,7 +354,7 @@ private:
         model_.assumed.push_back({assumed_size::option::trips, name, "While", 1});
       }
     }
-    count(counted.size(), "loops count as often as they run: " + some(counted));
+    count(counted.size(), "loops count as often as they run: " + io::joined_first(6, counted));
     count(shapes_.num_loops(), "loops of Enter and Exit: what is inside counts once");
   }
 
