@@ -20,6 +20,7 @@
 #include "weft/parallel/replica_placement.hpp"
 #include "weft/parallel/resharding.hpp"
 #include "weft/parallel/sharding.hpp"
+#include "weft/parallel/simplest_way.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/staged_step.hpp"
