@@ -24,6 +24,10 @@ int main() {
 
   const auto solve = weft::pipeline(weft::partition::heft{}, weft::schedule::path_completion_time{});
   const weft::result result = solve(weft::problem{workload, platform});
+  if (!result) {
+    std::cerr << result.reason << '\n'; // such as the op that fits nowhere, and what it needs
+    return 1;
+  }
 
   for (const weft::op_id v : weft::ids(workload.num_ops())) {
     const auto d = result.plan.placement[v];

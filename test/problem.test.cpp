@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <thread>
@@ -313,6 +314,17 @@ TEST_CASE("problem: other capacities allow components elsewhere, and change noth
   CHECK(other.with_memory_share(1).capacity(1) == 1099);
   CHECK(half.with_resident_demands().demand(0) == p.resident_bytes(0));
   CHECK(half.with_resident_demands().with_costs(cost::scaled{p.cost(), 2, 3}).capacity(1) == 549);
+}
+
+TEST_CASE("problem: a share of the memory that is none is refused") {
+  const workload w = test::diamond();
+  const platform<> q = test::three_devices();
+  const problem p{w, q};
+  for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), -1.0, 0.0, 1.0000001, 2.0, 1e300}) {
+    CHECK_THROWS_AS((void)p.with_memory_share(wrong), value_error);
+  }
+  CHECK_THROWS_WITH((void)p.with_memory_share(2), "memory share: 2 is not above 0 and at most 1: give 0.9 to leave a "
+                                                  "tenth of each device's memory free");
 }
 
 TEST_CASE("problem: other costs change times, and nothing else; what is shared outlives the first problem") {

@@ -366,8 +366,12 @@ public:
     return {*workload_, *platform_, cost_, demand_, shared{std::move(capacity)}, structure_};
   }
   /// The same problem where each device that has a limit may hold that share of what it may hold now, in whole bytes;
-  /// above 0, at most 1. O(devices), and the model's copy.
+  /// above 0, at most 1; else throws `value_error`. O(devices), and the model's copy.
   constexpr problem with_memory_share(double share) const {
+    if (!(share > 0 && share <= 1)) [[unlikely]] {
+      throw value_error("memory share", readable_number(share) + " is not above 0 and at most 1: give 0.9 to leave a "
+                                        "tenth of each device's memory free");
+    }
     auto capacity = *capacity_;
     for (byte_count& bytes : capacity) {
       const bool unchanged = share == 1 || bytes == std::numeric_limits<byte_count>::max();

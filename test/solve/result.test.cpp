@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/solve/result.hpp"
+#include "weft/partition/heft.hpp"
+#include "weft/platform/platform.hpp"
+#include "weft/schedule/path_completion_time.hpp"
 #include "weft/solve/pipeline.hpp"
+#include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 namespace solve_result_test {
 
@@ -34,6 +41,23 @@ TEST_CASE("result: gap and has_plan") {
   r.status = status::incomplete;
   CHECK_FALSE(r.has_plan());
   CHECK(r.gap() == infinity);
+}
+
+TEST_CASE("result: asked before its plan is read, with a reason that prints") {
+  workload_builder b;
+  b.add_op({.work = 1, .resident_bytes = 80'000'000, .name = "dense"});
+  const workload w = std::move(b).build();
+  const auto on = [&](byte_count capacity) {
+    const platform<> q{std::vector<device>{{.memory_capacity = capacity}}, link_matrix{1}};
+    return pipeline(partition::heft{}, schedule::path_completion_time{})(problem{w, q});
+  };
+  CHECK(on(80'000'000));
+  const result none = on(79'999'999);
+  CHECK_FALSE(none);
+  std::ostringstream out;
+  out << none.reason << '|' << *none.reason << '|' << on(80'000'000).reason;
+  const auto text = to_string(none.reason.value());
+  CHECK(out.str() == text + "|" + text + "|nothing is proven to be in the way of a plan");
 }
 
 TEST_CASE("result: the gap of plans at and below the bound, and above a bound of 0") {

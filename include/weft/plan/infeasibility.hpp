@@ -7,6 +7,7 @@
 #include "weft/core/readable.hpp"
 #include "weft/platform/kinds.hpp"
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,6 +72,13 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
   case infeasibility::kind::not_found: break;
   }
   return "no plan was found within the budget, and none was proven impossible";
+}
+
+/// Writes that line. For a result's `reason`, too, which a plan that is late or never ends leaves empty.
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const std::optional<infeasibility>& why) {
+  return out << (why ? to_string(*why) : "nothing is proven to be in the way of a plan");
 }
 
 /// A value, or why there is none. Like `std::expected`, which C++20 does not have.

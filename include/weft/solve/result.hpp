@@ -70,9 +70,11 @@ struct result {
   weft::score score = makespan; ///< what was minimised: the makespan, if no objective was given
   lower_bound bound = {}; ///< no plan that keeps to the reservations has a smaller value of the score
   statistics stats = {};
-  std::optional<infeasibility> reason = {}; ///< without a plan
+  std::optional<infeasibility> reason = {}; ///< without a plan; prints with `<<`
 
   constexpr bool has_plan() const { return status == status::solved || status == status::optimal; }
+  /// The same. To be asked first: without a plan, `plan` holds no device for any op.
+  constexpr explicit operator bool() const { return has_plan(); }
   /// The gap of the score's value above the bound: `gap_above(bound, value)`, so 0.25 means at most 25 % above the
   /// optimum; infinite without a plan that can be run.
   constexpr double gap() const {
