@@ -17,7 +17,7 @@ LAYERS = [
     ["core"],
     ["graph", "platform"],
     ["workload", "cost"],
-    ["plan", "problem.hpp", "instance.hpp"],
+    ["plan", "problem.hpp", "owning_problem.hpp", "instance.hpp"],
     ["partition", "schedule", "concurrency", "bound", "validate", "allocate"],
     ["refine", "simulate", "execute", "throughput", "evaluate", "objective", "shard"],
     ["solve", "parallel"],

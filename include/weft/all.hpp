@@ -77,6 +77,7 @@
 #include "weft/workload/workload.hpp"
 
 #include "weft/instance.hpp"
+#include "weft/owning_problem.hpp"
 #include "weft/plan/contention.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/plan/instruction.hpp"

@@ -189,10 +189,10 @@ public:
 };
 
 /// A workload to place, a platform to place it on, and the costs. Refers to the workload and the platform, which must
-/// outlive it; keeps the cost model by value. Derives, once: a topological order, the capacities of the devices, and
-/// the **components**, the units of placement: each colocation group, then each op without a group, ordered by smallest
-/// op. Copies share what was derived. Construction: O(n + m). Memory: about 20 bytes per op and 40 per component. Copy:
-/// O(1), and the cost model's.
+/// outlive it (`owning_problem` keeps them); keeps the cost model by value. Derives, once: a topological order, the
+/// capacities of the devices, and the **components**, the units of placement: each colocation group, then each op
+/// without a group, ordered by smallest op. Copies share what was derived. Construction: O(n + m). Memory: about 20
+/// bytes per op and 40 per component. Copy: O(1), and the cost model's.
 template <dataflow_workload Workload, device_platform Platform, class Cost>
   requires cost_model_for<Cost, Workload, Platform>
 class problem<Workload, Platform, Cost> {

@@ -407,6 +407,25 @@ TEST_CASE("docs: a partitioner on its own") {
   CHECK(weft::partition::run(everything_on_one, problem)->plan.placement == everything_on_one(problem));
 }
 
+// [owning_problem]
+/// Two ops in a row on so many devices. A plain `problem` would refer to what ends with this function.
+weft::owning_problem<weft::workload, weft::platform<>> two_ops_on(std::size_t devices) {
+  weft::workload_builder b;
+  b.add_edge(b.add_op({.work = 1, .bytes = 8}), b.add_op({.work = 2}));
+  weft::platform<> q{std::vector<weft::device>(devices), weft::link_matrix{devices, {.bandwidth = 8}}};
+  return weft::owning_problem{std::move(b).build(), std::move(q)};
+}
+// [owning_problem]
+
+TEST_CASE("docs: a problem that owns what it refers to") {
+  // [owned]
+  const auto owned = two_ops_on(3); // copies of it share the workload and the platform
+  const auto result = weft::pipeline(weft::partition::heft{}, weft::schedule::static_order{})(*owned);
+  // [owned]
+  CHECK(weft::validate(*owned, result.plan).empty());
+  CHECK(result.makespan == 3);
+}
+
 TEST_CASE("docs: the shortest partitioner") {
   const weft::workload workload = weft::generate::layered({.cpu_only_probability = 0, .gpu_only_probability = 0});
   const weft::platform platform{std::vector<weft::device>(2), weft::uniform_links{}};

@@ -26,6 +26,9 @@ void place(std::istream& in, std::ostream& out, std::uint64_t batch) {
   const auto machine = weft::presets::dgx_a100();
   const auto solve = weft::pipeline(weft::partition::heft{}, weft::schedule::static_order{});
   const auto result = solve(weft::problem{m.ops, machine, weft::cost::roofline{}});
+  if (!result) {
+    throw weft::error("net.onnx: " + to_string(result.reason.value())); // such as the op that fits nowhere
+  }
 
   std::vector<std::string> names;
   for (weft::device_id d = 0; d < machine.num_devices(); ++d) {

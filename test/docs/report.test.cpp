@@ -21,6 +21,10 @@ namespace docs_report_test {
 /// Writes what there is to say about a solver's plan: a summary, and a page.
 template <class Problem>
 void explain(const Problem& problem, const weft::result& found, std::ostream& text, std::ostream& page) {
+  if (!found) {
+    text << found.reason << '\n';
+    return;
+  }
   weft::trace run;
   weft::simulator<Problem, weft::schedule::static_order>{problem}.run(found.plan, weft::simulate::recorder{run});
   const auto report = weft::report::make_placed_model(

@@ -22,6 +22,9 @@ void place(std::istream& in, std::ostream& out, std::uint64_t batch) {
   const auto machine = weft::presets::dgx_a100();
   const auto solve = weft::pipeline(weft::partition::heft{}, weft::schedule::static_order{});
   const auto result = solve(weft::problem{m.ops, machine, weft::cost::roofline{}});
+  if (!result) {
+    throw weft::error("graph.pb: " + to_string(result.reason.value())); // such as the op that fits nowhere
+  }
   weft::tensorflow::write_placed(out, bytes, m.ops, result.plan.placement,
                                  weft::tensorflow::device_names(machine));
 }
