@@ -7,6 +7,7 @@
 #include "weft/evaluate/evaluation.hpp"
 #include "weft/objective/energy.hpp"
 #include "weft/objective/within_deadline.hpp"
+#include "weft/parallel/placed_way.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/schedule/path_completion_time.hpp"
@@ -355,31 +356,39 @@ std::vector<report::alternative> baselines(const options& o, const problem& p) {
   return found;
 }
 
-/// All ops on one device, but those that may not run there, if times are estimates and more devices are hardly faster.
+/// All ops on one device, but those that may not run there, if times are estimates and more devices do not pay for what
+/// they ask of a runtime.
 void prefer_one_device(const options& o, const problem& p, answer& a) {
   const auto devices = ids(p.num_devices());
   const bool estimated = o.modelling.work != weft::work_unit::seconds &&
                          !std::all_of(devices.begin(), devices.end(),
                                       [&](device_id d) { return p.platform().reached_rates(d); });
-  if (!estimated) {
+  if (!estimated || o.least_gain == 0) {
     return;
   }
-  const double found = a.run.makespan;
-  double least = found * (1 + o.least_gain / 100);
+  std::vector<answer> plans(1);
+  plans.front().plan = std::move(a.plan);
+  plans.front().run = std::move(a.run);
   for (const auto& [name, where] : on_one_of_the_devices(p)) {
-    if (where != a.plan.placement && assess(o, p, name, where).status.empty()) {
-      answer simple{.found = true, .plan = {where, {}}};
-      follow(o, p, simple);
-      if (simple.run.makespan <= least) {
-        least = simple.run.makespan;
-        a.plan = std::move(simple.plan);
-        a.run = std::move(simple.run);
-      }
+    if (where != plans.front().plan.placement && assess(o, p, name, where).status.empty()) {
+      follow(o, p, plans.emplace_back(answer{.plan = {where, {}}}));
     }
   }
+  std::vector<parallel::timed_way> ways;
+  for (const auto& x : plans) {
+    ways.push_back(parallel::placed_way(p, x.plan.placement, x.run));
+  }
+  const auto chosen = parallel::simplest_within(ways, o.least_gain / 100).number;
+  const double found = plans.front().run.makespan;
+  const auto hand_overs = parallel::count_hand_overs(p, plans.front().run);
+  a.plan = std::move(plans[chosen].plan);
+  a.run = std::move(plans[chosen].run);
   if (const double gain = 100 * (a.run.makespan / found - 1); gain > 0.05) {
-    a.notes.push_back(fmt::format("a plan that uses other devices more is {:.1f} % faster, which estimates are not "
-                                  "exact enough to tell; --least-gain 0 takes it", gain));
+    a.notes.push_back(fmt::format("a plan that uses other devices more is {:.1f} % faster{}, which is less than "
+                                  "estimates can tell and a runtime has to gain; --least-gain 0 takes it", gain,
+                                  hand_overs == 0 ? std::string{}
+                                                  : fmt::format(", with {} tensors between host and accelerator",
+                                                                hand_overs)));
   }
 }
 

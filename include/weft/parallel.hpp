@@ -17,6 +17,7 @@
 #include "weft/parallel/parallel_workload.hpp"
 #include "weft/parallel/pipeline_order.hpp"
 #include "weft/parallel/pipeline_stages.hpp"
+#include "weft/parallel/placed_way.hpp"
 #include "weft/parallel/replica_placement.hpp"
 #include "weft/parallel/resharding.hpp"
 #include "weft/parallel/sharding.hpp"
