@@ -8,7 +8,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <stop_token>
@@ -137,6 +139,68 @@ TEST_CASE("shard::best: costs that add up to never may not be chosen, whatever t
       CHECK((!one.has_choice() || weft_test::cost_of(p, one.choice) == one.cost));
     }
   }
+}
+
+TEST_CASE("shard::best: a bound of never is a proof that there is no choice, and ends the search") {
+  rng random{15};
+  int proven = 0;
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    CAPTURE(repeat);
+    const auto cost = [&] { return static_cast<std::int64_t>(random.uniform() * 1e18 / (1 + random.below(8))); };
+    weft_test::plain_variants p;
+    for (auto n = 4 + random.below(4); n > 0; --n) {
+      auto& op = p.ops.emplace_back();
+      for (auto i = 2 + random.below(4); i > 0; --i) {
+        op.costs.push_back(cost());
+        op.bytes.push_back(random.below(1000));
+      }
+      op.begin = random.below(3);
+      op.end = op.begin + 1 + random.below(3);
+    }
+    for (op_id v = 1; v < p.ops.size(); ++v) {
+      auto& e = p.edges.emplace_back();
+      e.from = random.below(v);
+      e.to = v;
+      e.costs.resize(p.ops[e.from].costs.size());
+      for (auto& row : e.costs) {
+        std::generate_n(std::back_inserter(row), p.ops[v].costs.size(), cost);
+      }
+    }
+    p.most = 200 * static_cast<std::int64_t>(p.ops.size());
+    const auto found = shard::best(p, {.budget = {.moves = 100'000}, .enumerated = -1, .patience = 30});
+    REQUIRE(found.moves < 100'000);
+    REQUIRE((found.bound == shard::never) == (found.status == status::infeasible));
+    REQUIRE((!weft_test::least_cost(p) || found.status != status::infeasible));
+    proven += found.status == status::infeasible;
+  }
+  CHECK(proven > 10);
+}
+
+TEST_CASE("shard::best: a bound that creeps does not keep the search alive") {
+  using i64 = std::int64_t;
+  constexpr auto least = std::numeric_limits<i64>::min(), most = std::numeric_limits<i64>::max();
+  weft_test::plain_variants p; // each choice costs more than may be
+  p.ops = {{{222'940'578'121'672'218, 97'713'222'103'698'406}, {809, 152}, most - 2, most},
+           {{649'201'802'028'933'143, 4'708'483'711'133'016, 651'533'426'122'483'143},
+            {772, 339, 679}, least, least + 2},
+           {{451'569'295'393'439'846, 843'372'523'636'251'219, 73'799'502'725'502'005}, {449, 501, 96}, most, most},
+           {{988'907'289'776'026'515, 782'664'498'178'762'270}, {542, 959}, least, most - 2},
+           {{773'826'268'341'030'350, 456'317'257'452'912'198, 546'416'168'204'241'665, 914'041'310'535'435'284,
+             746'262'314'353'874'184},
+            {552, 479, 995, 578, 232}, least + 1, most - 2}};
+  p.edges = {{2, 3, {{171'611'326'173'364'460, 325'826'832'757'117'008},
+                     {313'599'225'526'699'429, 785'307'317'255'781'743},
+                     {289'890'750'220'893'558, 163'801'257'119'293'062}}},
+             {2, 4, {{547'980'406'968'765'099, 192'557'114'756'235'142, 927'280'086'581'606'966,
+                      635'424'661'780'366'018, 694'597'503'843'316'045},
+                     {675'852'652'493'901'798, 178'677'594'656'934'945, 183'515'442'623'824'870,
+                      843'356'724'858'309'532, 198'474'065'077'583'770},
+                     {924'414'059'399'085'553, 372'505'969'685'216'220, 263'359'485'955'161'070,
+                      354'619'925'436'678'403, 833'054'468'810'434'609}}}};
+  p.most = 1772;
+  const auto found = shard::best(p, {.budget = {.moves = 100'000}, .enumerated = -1});
+  CHECK(found.moves < 100'000);
+  CHECK(found.status == status::infeasible);
 }
 
 TEST_CASE("shard::best: reductions of which each makes another possible, more than there are rounds") {

@@ -66,7 +66,8 @@ struct options {
   unsigned jobs = 1;            ///< threads; the result does not depend on them, unless the budget is in seconds
   std::uint64_t seed = 1;
   double enumerated = 26;       ///< up to 2 to this combinations that reductions leave are searched completely
-  std::uint32_t patience = 400; ///< the search ends after so many rounds without a better choice or bound
+  /// The search ends after so many rounds without a better choice or a bound that is closer by a thousandth.
+  std::uint32_t patience = 400;
 };
 
 } // namespace weft::shard

@@ -61,7 +61,7 @@ public:
     part_.resize(widest);
     scaled_.resize(widest);
     unary_.resize(c.cost.size());
-    rescale(never - 1);
+    rescale(never - c.fixed_cost); // what costs as much may not be taken
   }
 
   /// Sets an upper bound (without fixed costs), the cost of a choice: costs above it are treated alike.

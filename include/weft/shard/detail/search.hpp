@@ -46,11 +46,12 @@ public:
     }
     prepare();
     bool is_enough = false;
-    if (best_->value().feasible()) {
+    if (has_choice()) {
       const auto choice = best_choice();
       report_state(dual_->bound(), choice);
       is_enough = report_choice(choice);
     }
+    auto mark = dual_->bound(); // the bound when it last came closer
     for (std::uint32_t idle = 0; idle < options_.patience && !is_enough && !over();) {
       const auto value = best_->value();
       const auto bound = dual_->bound();
@@ -62,7 +63,7 @@ public:
       if (better || dual_->bound() > bound) {
         report_state(dual_->bound(), best_choice());
       }
-      if (best_->value().feasible()) {
+      if (has_choice()) {
         if (better && report_choice(best_choice())) {
           break;
         }
@@ -70,10 +71,12 @@ public:
           break;
         }
       }
-      idle = better || dual_->bound() > bound ? 0 : idle + 1;
+      const bool closer = is_closer(dual_->bound(), mark);
+      mark = closer ? dual_->bound() : mark;
+      idle = better || closer ? 0 : idle + 1;
     }
     result_.bound = add_costs(dual_->bound(), core_.fixed_cost);
-    return best_->value().feasible() ? found(best_->variants()) : finished();
+    return has_choice() ? found(best_->variants()) : finished();
   }
 
 private:
@@ -89,9 +92,25 @@ private:
   }
   bool over() const { return moves_ >= options_.budget.moves || out_of_time(); }
 
-  /// The variants of the ops in the best choice; none where that is not feasible.
+  /// Whether the best choice may be taken: with fixed costs it may add up to `never`.
+  bool has_choice() const {
+    const auto& value = best_->value();
+    return value.feasible() && add_costs(value.cost(), core_.fixed_cost) < never;
+  }
+  /// What a bound is to reach: the cost of the best choice or, without one, twice as much.
+  static std::int64_t goal(const merit& best, std::int64_t bound) {
+    return best.feasible() ? best.cost() : 2 * bound + 1;
+  }
+  /// Whether a bound came closer to its goal since `mark` by a thousandth of the way. One that creeps, by 1 of 10^17 a
+  /// round, does not, so that the rounds are bounded.
+  bool is_closer(std::int64_t bound, std::int64_t mark) const {
+    constexpr std::int64_t steps = 1000;
+    return bound > mark && bound - mark >= (goal(best_->value(), mark) - mark) / steps;
+  }
+
+  /// The variants of the ops in the best choice; none without one.
   std::vector<std::uint32_t> best_choice() const {
-    return best_->value().feasible() ? core_.lifted(best_->variants()) : std::vector<std::uint32_t>{};
+    return has_choice() ? core_.lifted(best_->variants()) : std::vector<std::uint32_t>{};
   }
 
   /// Calls the listener with a better choice; whether that is good enough.
@@ -177,8 +196,11 @@ private:
     prices_.assign(core_.room.size(), 0);
   }
 
-  /// Whether the bound is above what any choice costs, so that there is none.
-  bool bound_exceeds_all() const { return static_cast<double>(dual_->bound()) > weights_->penalty() / 2; }
+  /// Whether the bound is above what any choice costs, or may cost, so that there is none.
+  bool bound_exceeds_all() const {
+    return static_cast<double>(dual_->bound()) > weights_->penalty() / 2 ||
+           add_costs(dual_->bound(), core_.fixed_cost) >= never;
+  }
 
   void round() {
     const bool with_messages = !dual_->settled();
@@ -236,7 +258,7 @@ private:
 
   void send_messages(unsigned sweeps, const merit& best) {
     for (unsigned s = 0; s < sweeps && !over(); ++s) {
-      dual_->improve(best.feasible() ? best.cost() : 2 * dual_->bound() + 1, x_);
+      dual_->improve(goal(best, dual_->bound()), x_);
       choice c{core_, *weights_, x_};
       if (!suggested_ || c.value() < suggested_->value()) {
         suggested_ = std::move(c);
