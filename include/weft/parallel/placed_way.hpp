@@ -15,9 +15,9 @@
 
 namespace weft::parallel {
 
-/// What a tensor between a host and an accelerator costs a runtime beyond what a simulated run says of it, which has the
-/// launch of the copy and its latency: the thread that launches for the accelerator waits until the tensor is there,
-/// and what it launches after that goes into a queue that has run empty, so that launches no longer hide behind
+/// What a tensor between a host and an accelerator costs a runtime beyond what a simulated run says of it, which has
+/// the launch of the copy and its latency: the thread that launches for the accelerator waits until the tensor is
+/// there, and what it launches after that goes into a queue that has run empty, so that launches no longer hide behind
 /// kernels. Waking a thread that waits takes 10 µs and more, the first copy and kernel after that 5 µs each (sources:
 /// docs/costs.md).
 inline constexpr double hand_over_seconds = 20e-6;
