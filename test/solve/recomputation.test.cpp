@@ -114,8 +114,14 @@ TEST_CASE("recomputation: the least work that fits, against all subsets and orde
       for (const auto& [peak, work] : all) {
         least = peak <= capacity ? std::min(least, work) : least;
       }
-      const auto lacks = [&](const workload& step) { return solve::order_within(step, capacity).lacks; };
+      byte_count judged = std::numeric_limits<byte_count>::max(); // the least of what steps lack
+      const auto lacks = [&](const workload& step) {
+        const auto bytes = solve::order_within(step, capacity).lacks;
+        judged = std::min(judged, bytes);
+        return bytes;
+      };
       const auto chosen = solve::least_recomputation(forward, {.step = how}, lacks);
+      CHECK(lacks(chosen.step.graph) == judged);
       ++cases;
       CHECK(chosen.is_exact);
       CHECK(chosen.fits == (least < std::numeric_limits<double>::infinity()));

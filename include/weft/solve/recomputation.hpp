@@ -231,23 +231,24 @@ private:
     weft::sort(all, [](const option& a, const option& b) {
       return a.more_work != b.more_work ? a.more_work < b.more_work : a.bits < b.bits;
     });
-    for (const option& x : all) {
-      auto next = made(members(x.bits));
-      if (!(lacks(std::as_const(next.choice.step.graph)) > 0)) {
-        best_ = std::move(next);
-        best_.lacking = 0;
-        return;
-      }
+    for (auto x = all.begin(); x != all.end() && !judge(lacks, members(x->bits));) {
+      ++x;
     }
   }
 
-  /// True if these fit. The best so far is kept.
+  /// True if these fit, and may still be tried.
   template <class Lacks>
   bool offer(Lacks& lacks, subset chosen) {
     if (num_trials_ == options_.max_trials) {
       return false;
     }
     ++num_trials_;
+    return judge(lacks, std::move(chosen));
+  }
+
+  /// True if these fit. The best so far is kept.
+  template <class Lacks>
+  bool judge(Lacks& lacks, subset chosen) {
     auto x = made(std::move(chosen));
     x.lacking = static_cast<double>(lacks(std::as_const(x.choice.step.graph)));
     const bool fits = !(x.lacking > 0);
