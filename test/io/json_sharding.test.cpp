@@ -74,4 +74,24 @@ TEST_CASE("write_sharding_json: inference, and a step without parameters") {
   CHECK(doc["jax"]["partition_specs"].is_object());
 }
 
+TEST_CASE("write_sharding_json: parameters in parts of replicas, and micro-batches") {
+  auto s = weft_test::sample_sharding();
+  s.mesh.axes = {{"data", 2}, {"data_shard", 2}};
+  s.zero_stage = 3;
+  s.micro_batches = 2;
+  const auto doc = written(s);
+  CHECK(doc["megatron"]["arguments"] == "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 1 "
+                                        "--micro-batch-size 1 --global-batch-size 8 --use-distributed-optimizer "
+                                        "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params");
+  CHECK(doc["deepspeed"] == json::parse(R"({"train_batch_size": 8, "train_micro_batch_size_per_gpu": 1,
+                                            "gradient_accumulation_steps": 2, "zero_optimization": {"stage": 3}})"));
+}
+
+TEST_CASE("write_sharding_json: an empty mesh is no sharding") {
+  auto s = weft_test::sample_sharding();
+  s.mesh.axes.clear();
+  CHECK_THROWS_AS(written(s), weft::value_error);
+  CHECK_THROWS_AS(written({}), weft::value_error);
+}
+
 } // namespace io_json_sharding_test

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,70 @@ TEST_CASE("whole_parameters: what ops hold, but for updates and what only they r
   CHECK(found[2].op == last);
 }
 
+TEST_CASE("work_in_parts: splits of the batch alone are data parallelism") {
+  constexpr std::uint32_t ranks = 4;
+  const built_net whole{"gpt2_small@4x16"}, part{"gpt2_small@1x16"};
+  const auto m = whole.model(), replica = part.model();
+  const auto& w = whole.built.graph;
+  const auto work = [&](const std::vector<std::uint32_t>& axis) {
+    return parallel::work_in_parts(m, replica, ranks, axis, [&](op_id v) { return w.work(v); });
+  };
+  const auto chosen_with = [&](double bandwidth, byte_count capacity) {
+    auto costs = test::costs_of(w, ranks, bandwidth);
+    costs.capacity = capacity;
+    return parallel::choose_splits(m, ranks, costs, {.budget = {.moves = 500}}).axis;
+  };
+  constexpr auto unlimited = std::numeric_limits<byte_count>::max();
+  byte_count resident = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    resident += w.resident_bytes(v);
+  }
+  std::vector<std::uint32_t> batch(w.num_ops(), none), columns(w.num_ops(), none);
+  for (const op_id v : ids(w.num_ops())) {
+    const auto& is = m.axes[v].extents;
+    const auto& there = replica.axes[v].extents;
+    for (const auto k : ids(is.size())) {
+      batch[v] = is[k] == ranks * there[k] ? k : batch[v];
+      columns[v] = is[k] == there[k] && is[k] % ranks == 0 ? k : columns[v];
+    }
+  }
+  CHECK(work(batch).is_data_parallel());
+  CHECK(work(batch).of_ops == 0);
+  CHECK(!work(columns).is_data_parallel());
+  CHECK(!work(std::vector<std::uint32_t>(w.num_ops(), none)).is_data_parallel());
+  CHECK(work(std::vector<std::uint32_t>(w.num_ops(), none)).of_batch == 0);
+  // Many parameters and few rows: columns and rows of weights, as far as memory asks for parts.
+  CHECK(!work(chosen_with(1e9, resident / 2)).is_data_parallel());
+  CHECK(work(chosen_with(1e16, unlimited)).of_batch > 0);
+  // Next to nothing may be in other parts, and parameters lie as they like.
+  op_id least = none;
+  for (const op_id v : ids(w.num_ops())) {
+    const bool grows = batch[v] != none && columns[v] != none && w.work(v) > 0;
+    least = grows && (least == none || w.work(v) < w.work(least)) ? v : least;
+  }
+  REQUIRE(least != none);
+  auto nearly = batch;
+  nearly[least] = columns[least];
+  for (const op_id v : ids(w.num_ops())) {
+    nearly[v] = m.is_parameter[v] ? columns[v] : nearly[v];
+  }
+  CHECK(work(nearly).of_ops == w.work(least));
+  CHECK(work(nearly).is_data_parallel());
+  CHECK(parallel::zero_stage_of(parallel::sharded_parameters(m, nearly, 0)) == 3);
+  CHECK(parallel::zero_stage_of(parallel::sharded_parameters(m, batch, 0)) == 0);
+  CHECK_THROWS_AS(work({}), value_error);
+}
+
+TEST_CASE("work_in_parts: rows of a single sequence are no batch") {
+  const built_net whole{"gpt2_small@1x16:inference"};
+  const auto m = whole.model(); // a batch of 1 has no parts, so that a replica is the same
+  std::vector<std::uint32_t> rows(m.axes.size(), none);
+  for (const op_id v : ids(rows.size())) {
+    rows[v] = !m.axes[v].extents.empty() && m.axes[v].extents[0] == 16 ? 0 : none;
+  }
+  CHECK(!parallel::work_in_parts(m, m, 4, rows, [](op_id) { return 1.0; }).is_data_parallel());
+}
+
 TEST_CASE("shard_bytes: along several axes, rounded up") {
   const parallel::device_mesh mesh{{{"data", 2}, {"tensor", 3}}, {0, 1, 2, 3, 4, 5}};
   CHECK(parallel::shard_bytes({.name = "x", .bytes = 60, .spec = {none, none}}, mesh) == 60);
@@ -114,6 +179,8 @@ TEST_CASE("shard_bytes: along several axes, rounded up") {
   CHECK(parallel::shard_bytes({.name = "x", .bytes = 61, .spec = {1, 0}}, mesh) == 11);
   const parallel::sharding s{.mesh = mesh};
   CHECK(s.size_of("tensor") == 3);
+  CHECK(s.replicas() == 2);
+  CHECK(parallel::sharding{.mesh = {{{"data", 2}, {"data_shard", 3}}, {0, 1, 2, 3, 4, 5}}}.replicas() == 6);
   CHECK(s.size_of("pipeline") == 1);
 }
 

@@ -2,6 +2,7 @@
 /// Shardings as JSON, `"format": "weft.sharding"`, also in the words of runtimes; see docs/formats.md and docs/schema/.
 #pragma once
 
+#include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/io/detail/json_document.hpp"
 #include "weft/parallel/sharding.hpp"
@@ -47,19 +48,25 @@ struct sharding_names {
 
 namespace detail {
 
+/// Examples that a device does at once. Precondition: the batch is known.
+inline std::uint64_t micro_batch_of(const parallel::sharding& s) {
+  return s.batch / (s.replicas() * s.micro_batches);
+}
+
 /// Options of Megatron-LM; the size of data parallelism is what is left of the world.
-/// Source: Megatron-LM, megatron/training/arguments.py.
+/// Source: Megatron-LM, megatron/training/arguments.py; for parameters in parts, its guide to Megatron FSDP.
 inline std::string megatron_options(const parallel::sharding& s) {
   std::string text = "--tensor-model-parallel-size " + std::to_string(s.size_of("tensor")) +
                      " --pipeline-model-parallel-size 1";
   if (s.batch != 0) {
-    text += " --micro-batch-size " + std::to_string(s.batch / s.size_of("data")) + " --global-batch-size " +
+    text += " --micro-batch-size " + std::to_string(micro_batch_of(s)) + " --global-batch-size " +
             std::to_string(s.batch);
   }
   if (s.has_owners()) {
-    text += " --expert-model-parallel-size " + std::to_string(s.size_of("data"));
+    text += " --expert-model-parallel-size " + std::to_string(s.replicas());
   }
-  return text + (s.zero_stage > 0 ? " --use-distributed-optimizer" : "");
+  text += s.zero_stage > 0 ? " --use-distributed-optimizer" : "";
+  return text + (s.zero_stage == 3 ? " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params" : "");
 }
 
 /// A configuration of DeepSpeed.
@@ -68,7 +75,10 @@ inline nlohmann::ordered_json deepspeed_config(const parallel::sharding& s) {
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
   if (s.batch != 0) {
     config["train_batch_size"] = s.batch;
-    config["train_micro_batch_size_per_gpu"] = s.batch / s.size_of("data");
+    config["train_micro_batch_size_per_gpu"] = micro_batch_of(s);
+  }
+  if (s.micro_batches > 1) {
+    config["gradient_accumulation_steps"] = s.micro_batches;
   }
   config["zero_optimization"] = {{"stage", s.zero_stage}};
   if (const auto parts = s.size_of("tensor"); parts > 1) {
@@ -80,7 +90,7 @@ inline nlohmann::ordered_json deepspeed_config(const parallel::sharding& s) {
 /// Options of `vllm serve`.
 /// Source: vLLM, docs/serving/data_parallel_deployment.md and `vllm serve --help`.
 inline std::string vllm_options(const parallel::sharding& s) {
-  const auto replicas = s.size_of("data");
+  const auto replicas = s.replicas();
   return "--tensor-parallel-size " + std::to_string(s.size_of("tensor")) +
          (replicas > 1 ? " --data-parallel-size " + std::to_string(replicas) : "") +
          (s.has_owners() ? " --enable-expert-parallel" : "");
@@ -90,10 +100,14 @@ inline std::string vllm_options(const parallel::sharding& s) {
 
 /// Writes a sharding: the mesh, the parameters, and the same for JAX and PyTorch; options for Megatron-LM and DeepSpeed
 /// if the model is trained, for vLLM if it is not, unless replicas differ in their examples. JAX and PyTorch have no
-/// words for a parameter that one device has. Complexity: linear in dimensions of parameters.
+/// words for a parameter that one device has. Throws `value_error` for a mesh without axes or devices: that is no
+/// sharding. Complexity: linear in dimensions of parameters.
 inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, const sharding_names& names) {
   using json = nlohmann::ordered_json;
   const auto& mesh = s.mesh;
+  if (mesh.axes.empty() || mesh.devices.empty()) {
+    throw value_error("write_sharding_json", "the mesh is empty: there are no devices that share tensors");
+  }
   json axes = json::array(), axis_names = json::array(), shape = json::array(), devices = json::array();
   for (const auto& a : mesh.axes) {
     axes.push_back({{"name", a.name}, {"size", a.size}});

@@ -53,11 +53,14 @@ struct sharding {
   std::uint64_t batch = 0;      ///< examples of a step, of all replicas; 0: not known
   std::vector<std::uint64_t> examples = {}; ///< … by replica, if they do not have as many each
   bool trains = false;          ///< whether parameters are updated
-  std::uint32_t zero_stage = 0; ///< of ZeRO: 2 if replicas update parts of the parameters, else 0
+  std::uint32_t zero_stage = 0; ///< of ZeRO: 2 if replicas update parts of the parameters, 3 if they hold parts, else 0
+  std::uint64_t micro_batches = 1; ///< of each replica, whose gradients are added up
 
   bool has_owners() const {
     return std::any_of(parameters.begin(), parameters.end(), [](const auto& x) { return x.owner != none; });
   }
+  /// The parts of the batch: the devices along the axes `data` and `data_shard`.
+  std::uint32_t replicas() const { return size_of("data") * size_of("data_shard"); }
   /// The devices along an axis of that name; 1 without one.
   std::uint32_t size_of(std::string_view axis) const {
     const auto at = std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const auto& a) { return a.name == axis; });
@@ -98,6 +101,58 @@ inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, c
     }
   }
   return found;
+}
+
+/// The work that grows with the batch, by what ranks that split ops do of it.
+struct split_work {
+  double of_batch = 0; ///< each rank's part of it is a part of the batch
+  double of_ops = 0;   ///< … a part of each example, such as columns of a product
+  double whole = 0;    ///< each rank does all of it
+
+  /// True if ranks are replicas with a part of the batch each, whatever the splits were made for: next to none of the
+  /// work is done in another way. What does not grow with the batch, such as parameters and their updates, may lie in
+  /// parts, which then is sharded data parallelism.
+  bool is_data_parallel() const {
+    constexpr double next_to_none = 0.01;
+    const double all = of_batch + of_ops + whole;
+    return of_batch > 0 && all - of_batch <= next_to_none * all;
+  }
+};
+
+/// The work of a model whose ops are split along `axis`, as `choose_splits` says, among `ranks` devices; `replica` is
+/// the same model with a part of the batch for each of them. `work_of` is the work of an op, such as its seconds. An
+/// axis is one of the batch if it is as long in `replica` as a rank's part of it. Throws `value_error` if `replica` has
+/// other ops. Complexity: linear in axes.
+template <class WorkOf>
+split_work work_in_parts(const split_model& m, const split_model& replica, std::uint32_t ranks,
+                         const std::vector<std::uint32_t>& axis, WorkOf work_of) {
+  if (axis.size() != m.axes.size() || replica.axes.size() != m.axes.size()) {
+    throw value_error("work_in_parts", "the model has " + std::to_string(m.axes.size()) + " ops, a replica " +
+                                         std::to_string(replica.axes.size()) + ", and there are splits of " +
+                                         std::to_string(axis.size()));
+  }
+  split_work sum;
+  for (const op_id v : ids(axis.size())) {
+    const auto& whole = m.axes[v].extents;
+    const auto& part = replica.axes[v].extents;
+    if (whole == part && m.ops->work(v) == replica.ops->work(v)) {
+      continue;
+    }
+    const bool in_parts = chosen_splits::in_parts(axis[v]);
+    const bool of_batch = in_parts && whole.size() == part.size() && whole[axis[v]] == ranks * part[axis[v]];
+    (of_batch ? sum.of_batch : in_parts ? sum.of_ops : sum.whole) += work_of(v);
+  }
+  return sum;
+}
+
+/// The stage of ZeRO that holds parameters as these are held, if devices are replicas: 3 if most bytes lie in parts.
+inline std::uint32_t zero_stage_of(const std::vector<sharded_parameter>& parameters) {
+  byte_count split = 0, all = 0;
+  for (const auto& x : parameters) {
+    all += x.bytes;
+    split += x.is_split() ? x.bytes : 0;
+  }
+  return split > all / 2 ? 3 : 0;
 }
 
 /// The parameters of a step that tells no shapes, all of them whole: what its ops hold, but for updates and for state
