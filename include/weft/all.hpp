@@ -165,6 +165,7 @@
 #include "weft/partition/min_min.hpp"
 #include "weft/partition/mite.hpp"
 #include "weft/partition/olb.hpp"
+#include "weft/partition/on_accelerators.hpp"
 #include "weft/partition/op_name.hpp"
 #include "weft/partition/pair_scheduler.hpp"
 #include "weft/partition/peft.hpp"
