@@ -11,6 +11,7 @@
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -296,6 +297,31 @@ TEST_CASE("data_parallel: sharded updates hold a part of the state, and gather a
   CHECK_THROWS_AS(parallel::data_parallel(step, each_on_its_own(step, 2), parallel::tree_all_reduce(2),
                                           {.shard_updates = true}),
                   value_error);
+}
+
+// Rajbhandari et al., *ZeRO*, SC 2020, section 5: 2 P + 14 P / N bytes of P parameters with Adam, 2 P / N of them for
+// gradients, which are tensors. Without sharding, 16 P.
+TEST_CASE("data_parallel: sharded updates divide the copy in single precision, too") {
+  const workload zoo_step = zoo::make("mnist_conv@8");
+  const workload expanded = training_step(zoo::make_inference("mnist_conv@8"), {.rule = optimizer::adam});
+  for (const auto* single : {&zoo_step, &expanded}) {
+    const workload step = stored_as(*single, {.tensor_bits = 16, .weight_bits = 16});
+    for (const std::uint32_t replicas : {2u, 8u}) {
+      const auto where = each_on_its_own(step, replicas);
+      const auto ring = parallel::ring_all_reduce(replicas);
+      for (const bool sharded : {false, true}) {
+        const auto made = parallel::data_parallel(step, where, ring, {.shard_updates = sharded, .element_bytes = 2});
+        std::vector<double> resident(replicas, 0);
+        for (const op_id v : ids(made.graph.num_ops())) {
+          resident[made.replica[v]] += static_cast<double>(made.graph.resident_bytes(v));
+        }
+        const double parameters = static_cast<double>(made.gradient_bytes) / 2;
+        for (const double bytes : resident) {
+          CHECK(bytes / parameters == doctest::Approx(2 + 12.0 / (sharded ? replicas : 1)).epsilon(1e-3));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("data_parallel: replicas may have parts of the batch of several sizes") {

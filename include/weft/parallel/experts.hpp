@@ -3,9 +3,9 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
-#include "weft/parallel/gradients.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/parameter_holders.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -60,7 +60,7 @@ std::vector<std::uint32_t> expert_owners(const Workload& w, std::uint32_t replic
       owner[v] = static_cast<std::uint32_t>(e * std::uint64_t{replicas} / count);
     }
   }
-  const detail::parameter_holders<Workload> holders{w};
+  const parameter_holders<Workload> holders{w};
   for (const op_id v : ids(w.num_ops())) {
     if (owner[v] == none && is_update(w.type(v))) {
       for (const op_id held : holders.of(v)) {

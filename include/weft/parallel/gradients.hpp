@@ -6,6 +6,7 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/parameter_holders.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,46 +15,6 @@
 
 namespace weft::parallel {
 
-namespace detail {
-
-/// The ops that hold the parameters which each update changes: what holds resident bytes among its inputs' producers,
-/// and what does in its colocation group, unless that is less than what the inputs bring, as counters and rates are.
-template <class Workload>
-class parameter_holders {
-public:
-  explicit parameter_holders(const Workload& w) : w_{w}, in_group_(w.num_groups()) {
-    for (const op_id v : ids(w.num_ops())) {
-      if (w.group(v) != none && w.resident_bytes(v) > 0) {
-        in_group_[w.group(v)].push_back(v);
-      }
-    }
-  }
-  std::vector<op_id> of(op_id update) const {
-    std::vector<op_id> found;
-    byte_count most = 0;
-    for (const tensor_id t : w_.inputs(update)) {
-      if (const op_id v = w_.producer(t); w_.bytes(t) > 0 && w_.resident_bytes(v) > 0 && w_.inputs(v).empty()) {
-        found.push_back(v);
-        most = std::max(most, w_.resident_bytes(v));
-      }
-    }
-    if (w_.group(update) != none) {
-      for (const op_id v : in_group_[w_.group(update)]) {
-        if (v != update && w_.resident_bytes(v) >= most) {
-          found.push_back(v);
-        }
-      }
-    }
-    return found;
-  }
-
-private:
-  const Workload& w_;
-  std::vector<std::vector<op_id>> in_group_;
-};
-
-} // namespace detail
-
 /// The tensors that update ops (`is_update`) read and that follow from the parameters which they update: gradients,
 /// not learning rates, nor the optimiser's state, nor numbers that scale a gradient. Where nobody tells which
 /// parameters an update changes, all that it reads and that is computed. Each tensor once, in a topological order of
@@ -61,7 +22,7 @@ private:
 template <named_workload Workload>
 std::vector<tensor_id> gradients(const Workload& w) {
   const auto order = graph::topological_order(w);
-  const detail::parameter_holders<Workload> holders{w};
+  const parameter_holders<Workload> holders{w};
   std::vector<op_id> updates;
   for (const op_id v : ids(w.num_ops())) {
     if (is_update(w.type(v))) {

@@ -8,6 +8,7 @@
 #include "weft/workload/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/parameter_holders.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -141,11 +142,57 @@ std::vector<bool> made_of_parameters(const Workload& w) {
   return made;
 }
 
+namespace detail {
+
+/// True per op for state of the optimiser: what updates hold, and variables that only updates read.
+template <named_workload Workload>
+std::vector<bool> optimizer_state(const Workload& w) {
+  std::vector<bool> state(w.num_ops(), false);
+  for (const op_id v : ids(w.num_ops())) {
+    bool only = w.inputs(v).empty() && w.resident_bytes(v) > 0, any = false;
+    for (const tensor_id t : w.outputs(v)) {
+      for (const op_id c : w.consumers(t)) {
+        only = only && is_update(w.type(c));
+        any = true;
+      }
+    }
+    state[v] = is_update(w.type(v)) || (only && any);
+  }
+  return state;
+}
+
+/// By op with parameters the update that changes them, first of all one that reads them; the op itself if none is
+/// known to, and for all other ops.
+template <named_workload Workload>
+std::vector<op_id> changed_by(const Workload& w, const std::vector<bool>& is_state) {
+  std::vector<op_id> update_of(w.num_ops(), none);
+  const parameter_holders<Workload> holders{w};
+  for (const bool reads : {true, false}) {
+    for (const op_id update : ids(w.num_ops())) {
+      for (const op_id v : is_update(w.type(update)) ? holders.of(update) : std::vector<op_id>{}) {
+        const auto outputs = w.outputs(v);
+        const bool is_read = std::any_of(outputs.begin(), outputs.end(), [&](tensor_id t) {
+          const auto readers = w.consumers(t);
+          return std::find(readers.begin(), readers.end(), update) != readers.end();
+        });
+        update_of[v] = update_of[v] == none && !is_state[v] && is_read == reads ? update : update_of[v];
+      }
+    }
+  }
+  for (const op_id v : ids(w.num_ops())) {
+    update_of[v] = update_of[v] == none ? v : update_of[v];
+  }
+  return update_of;
+}
+
+} // namespace detail
+
 /// The same model with numbers of other sizes; what is given is taken to be in single precision. Indices, shapes,
 /// comparisons and what is fed stay as large as they are; `number_bits` says whether a file had others. In a training
 /// step, parameters are there twice, in single precision and in their format, unless that is single precision too, and
 /// the state of the optimiser stays in single precision: with Adam and 16 bits, 2 + 4 + 8 bytes per parameter, and 2
-/// more for its gradient. Sizes are rounded up to bytes.
+/// more for its gradient. The copy in single precision is state of the optimiser, too: the update that changes it holds
+/// it, or the op that holds the parameter where no update is known to. Sizes are rounded up to bytes.
 /// Source: Micikevicius et al., *Mixed Precision Training*, ICLR 2018; Rajbhandari, Rasley, Ruwase, He, *ZeRO: Memory
 /// Optimizations Toward Training Trillion Parameter Models*, SC 2020, section 3.1 (16 bytes per parameter).
 /// Throws `value_error` for a number of bits that is not from 1 to 64. Complexity: O(n + m).
@@ -162,25 +209,18 @@ workload stored_as(const Workload& w, const storage_format& f) {
     return bits == 32 ? bytes : static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * (bits / 32)));
   };
   const auto is_weight = made_of_parameters(w);
-  const auto is_state = [&](op_id v) { // of the optimiser: an update, or a variable that only updates read
-    bool only = w.inputs(v).empty() && w.resident_bytes(v) > 0, any = false;
-    for (const tensor_id t : w.outputs(v)) {
-      for (const op_id c : w.consumers(t)) {
-        only = only && is_update(w.type(c));
-        any = true;
-      }
-    }
-    return is_update(w.type(v)) || (only && any);
-  };
+  const auto is_state = detail::optimizer_state(w);
+  const auto update_of = detail::changed_by(w, is_state);
+  std::vector<byte_count> resident(w.num_ops(), 0);
+  for (const op_id v : all) {
+    const auto bytes = w.resident_bytes(v);
+    const double bits = is_state[v] ? 32 : facts_of(w.type(v)).gradient.parameters ? f.weight_bits : f.tensor_bits;
+    resident[v] += scaled(bytes, bits);
+    resident[update_of[v]] += trains && bits != 32 ? bytes : 0;
+  }
   workload_builder b;
   copy_ops(
-    b, w,
-    [&](op_id v) {
-      const auto bytes = w.resident_bytes(v);
-      const double bits = facts_of(w.type(v)).gradient.parameters ? f.weight_bits : f.tensor_bits;
-      const auto narrow = scaled(bytes, bits);
-      return bits == 32 || is_state(v) ? bytes : narrow + (trains ? bytes : 0);
-    },
+    b, w, [&](op_id v) { return resident[v]; },
     [&](tensor_id t) {
       const op_id v = w.producer(t);
       return detail::makes_numbers(w.type(v)) ? scaled(w.bytes(t), is_weight[v] ? f.weight_bits : f.tensor_bits)

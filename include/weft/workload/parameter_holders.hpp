@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The ops that hold the parameters which updates change.
+#pragma once
+
+#include "weft/core/ids.hpp"
+#include "weft/workload/concepts.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace weft {
+
+/// The ops that hold the parameters which each update changes: what holds resident bytes among its inputs' producers,
+/// and what does in its colocation group, unless that is less than what the inputs bring, as counters and rates are.
+template <class Workload>
+class parameter_holders {
+public:
+  /// Complexity: O(n).
+  explicit parameter_holders(const Workload& w) : w_{w}, in_group_(w.num_groups()) {
+    for (const op_id v : ids(w.num_ops())) {
+      if (w.group(v) != none && w.resident_bytes(v) > 0) {
+        in_group_[w.group(v)].push_back(v);
+      }
+    }
+  }
+
+  /// Those that the update reads come first. Complexity: O(inputs + members of its group).
+  std::vector<op_id> of(op_id update) const {
+    std::vector<op_id> found;
+    byte_count most = 0;
+    for (const tensor_id t : w_.inputs(update)) {
+      if (const op_id v = w_.producer(t); w_.bytes(t) > 0 && w_.resident_bytes(v) > 0 && w_.inputs(v).empty()) {
+        found.push_back(v);
+        most = std::max(most, w_.resident_bytes(v));
+      }
+    }
+    if (w_.group(update) != none) {
+      for (const op_id v : in_group_[w_.group(update)]) {
+        if (v != update && w_.resident_bytes(v) >= most) {
+          found.push_back(v);
+        }
+      }
+    }
+    return found;
+  }
+
+private:
+  const Workload& w_;
+  std::vector<std::vector<op_id>> in_group_;
+};
+
+} // namespace weft
