@@ -150,7 +150,8 @@ private:
 };
 
 /// The splits of all ops over some ranks that take least time in all, ops and what has to be sent between them, within
-/// the memory of a device. Complexity: that of `shard::best` with a variant per axis.
+/// the memory of a device, where what is a view of a parameter (`is_resident`) takes none of its own.
+/// Complexity: that of `shard::best` with a variant per axis.
 /// Source: Zheng et al., *Alpa: Automating Inter- and Intra-Operator Parallelism for Distributed Deep Learning*, OSDI
 /// 2022, section 4.
 inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, const split_costs& costs,
@@ -189,8 +190,9 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
       const bool split = chosen_splits::in_parts(axis);
       auto held = in_parts(w.resident_bytes(v), split);
       for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
+        const tensor_id t = *w.outputs(v).begin() + static_cast<tensor_id>(k);
         const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
-        held += in_parts(w.bytes(*w.outputs(v).begin() + static_cast<tensor_id>(k)), there.what == layout::split);
+        held += is_resident(w, t) ? 0 : in_parts(w.bytes(t), there.what == layout::split); // a variable keeps it
       }
       times.push_back(cost(costs.op(v, axis)) + held / bytes_per_unit);
       bytes.push_back(held);
