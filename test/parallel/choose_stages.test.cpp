@@ -162,6 +162,50 @@ TEST_CASE("choose_stages: as good as the best of all plans") {
   CHECK(several_stages > test::rounds(1000));
 }
 
+TEST_CASE("choose_stages: sums of bytes fit where evaluate_stages says so, whatever their order") {
+  stage_problem three{.num_devices = 1, .memory_bytes = 0.6, .micro_batches = 1};
+  for (const double fixed : {0.1, 0.2, 0.3}) {
+    three.layers.push_back({"", {{.seconds = 1, .fixed_bytes = fixed}}});
+  }
+  CHECK(choose_stages(three).has_plan());
+
+  rng random{6};
+  int limits = 0;
+  for (int round = 0; round < test::rounds(300); ++round) {
+    CAPTURE(round);
+    const auto whole = [&](std::uint32_t below) { return static_cast<double>(random.below(below)); };
+    stage_problem p{.num_devices = 2, .bandwidth = 1, .micro_batches = 4};
+    for (std::uint32_t v = 0; v < 5; ++v) {
+      p.layers.push_back({"", {}});
+      for (int k = 0; k < 2; ++k) {
+        p.layers.back().variants.push_back({.seconds = 1 + whole(20),
+                                            .bytes_per_micro_batch = (1 + whole(1000)) / 3,
+                                            .fixed_bytes = whole(1000) / 7});
+      }
+      if (v > 0) {
+        p.edges.push_back({v - 1, v, 1 + whole(3)});
+      }
+    }
+    const auto first = choose_stages(p);
+    double need = 0;
+    for (const auto& s : first.value.stages) {
+      need = std::max(need, s.bytes);
+    }
+    for (int k = -6; k <= 6; ++k) { // the plan's own need, and around what is just too little
+      p.memory_bytes = k == 0 ? need : need * (1 - 1e-12) * (1 + k * 0x1p-52);
+      if (!evaluate_stages(p, first.plan).fits()) {
+        CHECK(k != 0);
+        continue;
+      }
+      ++limits;
+      const auto again = choose_stages(p);
+      REQUIRE(again.has_plan());
+      CHECK(again.value.seconds <= first.value.seconds * (1 + 1e-9));
+    }
+  }
+  CHECK(limits > test::rounds(300));
+}
+
 TEST_CASE("choose_stages: more devices, memory or bandwidth is never slower") {
   rng random{2};
   for (int round = 0; round < test::rounds(100); ++round) {

@@ -46,7 +46,8 @@ namespace detail {
 class stage_search {
 public:
   stage_search(const stage_problem& p, const stage_options& options)
-      : p_{&p}, options_{options}, meter_{options.budget}, edges_{p}, inside_(p.layers.size(), 0) {
+      : p_{&p}, options_{options}, meter_{options.budget}, edges_{p}, memory_{p.memory_bytes},
+        inside_(p.layers.size(), 0) {
     for (std::uint32_t d = 1; d <= std::min(p.num_devices, p.micro_batches); ++d) {
       if (p.micro_batches % d == 0) {
         replicas_.push_back(d);
@@ -90,7 +91,7 @@ private:
     double seconds, gradient, per_micro_batch, fixed;
     std::uint32_t variant;
     double price(double replicas) const { return (seconds + gradient * (replicas - 1)) / replicas; }
-    double bytes(double in_flight) const { return per_micro_batch * in_flight + fixed; }
+    double bytes() const { return per_micro_batch + fixed; } ///< with one micro-batch in flight
   };
   /// A stage of the layers of downset `to` that are not in `from`. Seconds and bytes are those of the fastest variants;
   /// where these do not fit, others are chosen. Where variants have the same gradients, that is one choice for all
@@ -234,7 +235,7 @@ private:
     for_each_layer([&](auto first, auto last) {
       const auto best = std::min_element(first, last, [&](const offer& a, const offer& b) {
         const double x = a.price(replicas), y = b.price(replicas);
-        return x != y ? x < y : a.bytes(1) < b.bytes(1);
+        return x != y ? x < y : a.bytes() < b.bytes();
       });
       sum.seconds += best->seconds;
       sum.gradient += best->gradient;
@@ -313,15 +314,16 @@ private:
     choice_.clear();
     for_each_layer([&](auto first, auto last) {
       for (auto x = first; x != last; ++x) {
-        choice_.add_offer(c.price(*x), x->bytes(in_flight), x->variant);
+        choice_.add_offer(c.price(*x), memory_.of(x->per_micro_batch, x->fixed, in_flight), x->variant);
       }
       choice_.end_class();
     });
-    choice_.bound(p_->memory_bytes);
+    choice_.bound(memory_.most());
   }
 
+  /// False if they may not fit: sums of bytes, unlike those of units, depend on their order.
   bool fastest_fit(const candidate& c, std::uint32_t in_flight) const {
-    return c.fixed + c.per_micro_batch * in_flight <= p_->memory_bytes;
+    return c.fixed + c.per_micro_batch * in_flight <= p_->memory_bytes * (1 - 1e-9);
   }
 
   /// True if a candidate can run with so many micro-batches in flight within the limits of bytes and seconds.
@@ -349,7 +351,7 @@ private:
     }
     auto& k = known_[found];
     if (k.price > limit && k.at_least <= limit) {
-      const bool is_complete = choice_.search(p_->memory_bytes, std::nextafter(limit, infinite));
+      const bool is_complete = choice_.search(memory_.most(), std::nextafter(limit, infinite));
       is_proof_ = is_proof_ && (is_complete || choice_.price() <= limit);
       k.at_least = std::max(k.at_least, choice_.at_least());
       k.price = std::min(k.price, choice_.price());
@@ -407,7 +409,7 @@ private:
       const auto& c = candidates_[at.stage];
       choose_variants(c, (at.replicas + c.replicas - 1) / c.replicas);
       if (choice_.price() > c.price(limit)) {
-        choice_.search(p_->memory_bytes, std::nextafter(c.price(limit), infinite));
+        choice_.search(memory_.most(), std::nextafter(c.price(limit), infinite));
       }
       plan.push_back({.layers = layers_,
                       .variants = {choice_.variants().begin(), choice_.variants().end()},
@@ -431,6 +433,7 @@ private:
   stage_options options_;
   budget_meter meter_;
   stage_edges edges_;
+  memory_units memory_;
   std::vector<std::uint32_t> replicas_, degrees_;
   stage_family family_;
   bool covers_all_ = true;            // whether the family has all downsets

@@ -5,6 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/core/rounding.hpp"
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/topological_order.hpp"
 
@@ -143,8 +144,27 @@ inline std::string layer_label(const stage_problem& p, std::size_t v) {
   return "layer " + std::to_string(v) + (p.layers[v].name.empty() ? "" : " '" + p.layers[v].name + "'");
 }
 
-/// Sums in another order differ by rounding; what is too much by no more than that fits.
-inline bool fits_in(double bytes, double limit) { return bytes <= limit * (1 + 1e-12); }
+/// The memory of a device in whole units, of which it has some 2^52: their sums are exact, and the same in any order.
+/// What is too much by no more than what rounding to units adds up to fits.
+class memory_units {
+public:
+  explicit memory_units(double memory_bytes) {
+    if (memory_bytes > 0 && memory_bytes < std::numeric_limits<double>::infinity()) {
+      factor_ = std::ldexp(1.0, std::clamp(51 - std::ilogb(memory_bytes), -1000, 1000));
+    }
+    most_ = memory_bytes * factor_ * (1 + 1e-12);
+  }
+  /// What the device has, with that margin.
+  double most() const { return most_; }
+  /// What a layer takes with so many micro-batches in flight; what is far too much is not told apart.
+  double of(double bytes_per_micro_batch, double fixed_bytes, double in_flight) const {
+    return std::round(std::min((rounded(bytes_per_micro_batch * in_flight) + fixed_bytes) * factor_, 0x1p60));
+  }
+
+private:
+  double factor_ = 1; // units in a byte, a power of two
+  double most_ = 0;
+};
 
 inline std::string readable_size(double bytes) {
   return readable_bytes(static_cast<byte_count>(std::min(bytes, 0x1p62)));
@@ -263,13 +283,14 @@ inline stages_value evaluate_stages(const stage_problem& p, std::span<const stag
   }
 
   const detail::stage_edges edges{p};
+  const detail::memory_units memory{p.memory_bytes};
   double slowest = 0;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const auto& s = plan[i];
     const double d = s.replicas;
     stage_cost cost{.in_flight = static_cast<std::uint32_t>((replicas + s.replicas - 1) / s.replicas)};
     replicas -= s.replicas;
-    double exchanged = 0, parameters = 0;
+    double exchanged = 0, parameters = 0, units = 0;
     for (std::size_t j = 0; j < s.layers.size(); ++j) {
       const auto v = s.layers[j];
       const auto& x = p.layers[v].variants[s.variants[j]];
@@ -277,12 +298,13 @@ inline stages_value evaluate_stages(const stage_problem& p, std::span<const stag
       exchanged += edges.bytes(p, v, x, [&](std::uint32_t other) { return stage_of[other] != i; });
       parameters += x.parameter_bytes;
       cost.bytes += cost.in_flight * x.bytes_per_micro_batch + x.fixed_bytes;
+      units += memory.of(x.bytes_per_micro_batch, x.fixed_bytes, cost.in_flight);
     }
     cost.edge_seconds = p.edge_passes * exchanged / d / p.bandwidth;
     cost.gradient_seconds = p.gradient_passes * (d - 1) / d * parameters / p.micro_batches / p.bandwidth;
     value.stages.push_back(cost);
     slowest = std::max(slowest, cost.seconds());
-    if (!detail::fits_in(cost.bytes, p.memory_bytes)) {
+    if (units > memory.most()) {
       return refuse("stage " + std::to_string(i) + " needs " + detail::readable_size(cost.bytes) +
                     " on each device, which has " + detail::readable_size(p.memory_bytes));
     }

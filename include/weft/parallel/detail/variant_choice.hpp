@@ -93,6 +93,7 @@ public:
       rest_worth[c] = rest_worth[c + 1] + worth;
     }
     const double best = std::min(price_, below);
+    const double margin = 1e-13 * (rest_worth[0] + byte_price_ * limit); // bytes may be worth more than all prices
     bool is_complete = true;
     kept_.assign(1, {0, 0, 0, 0});
     std::size_t begin = 0;
@@ -103,7 +104,7 @@ public:
         for (std::size_t i = first_[c]; i < first_[c + 1]; ++i) {
           const double price = kept_[k].price + offers_[i].price, bytes = kept_[k].bytes + offers_[i].bytes;
           if (bytes + rest_bytes[c + 1] <= limit &&
-              price + rest_worth[c + 1] - byte_price_ * (limit - bytes) < best) {
+              price + rest_worth[c + 1] - byte_price_ * (limit - bytes) < best + margin) {
             next_.push_back({price, bytes, static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(i)});
           }
         }
