@@ -44,6 +44,7 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/graph/transitive_reduction.hpp"
 #include "weft/platform/archetype.hpp"
+#include "weft/platform/canonical_order.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/platform/data_sheets.hpp"
 #include "weft/platform/identical.hpp"

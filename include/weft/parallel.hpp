@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/choose_devices.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/choose_stages.hpp"
 #include "weft/parallel/collective.hpp"

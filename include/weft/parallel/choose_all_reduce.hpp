@@ -30,27 +30,6 @@ struct chosen_collective {
   double seconds = 0;
 };
 
-namespace detail {
-
-/// The number of ranks in each group, if the devices fall into groups of equal size that follow each other, within
-/// which links are faster than between them; else their number.
-template <class Platform>
-std::uint32_t ranks_per_group(const Platform& p, std::span<const device_id> devices) {
-  const auto ranks = static_cast<std::uint32_t>(devices.size());
-  const auto to_first = [&](std::uint32_t r) { return p.bandwidth(devices[0], devices[r]); };
-  double fastest = 0;
-  for (std::uint32_t r = 1; r < ranks; ++r) {
-    fastest = std::max(fastest, to_first(r));
-  }
-  std::uint32_t size = 1;
-  while (size < ranks && to_first(size) > 0.9 * fastest) {
-    ++size;
-  }
-  return ranks % size == 0 ? size : ranks;
-}
-
-} // namespace detail
-
 /// The time that a collective of so many bytes takes on the devices, one per rank, when nothing else runs: simulated on
 /// the platform's links, where transfers affect each other as `how` says. Additions take no time.
 template <class Platform>
@@ -87,7 +66,7 @@ double collective_seconds(const collective& c, byte_count bytes, const Platform&
 
 /// The fastest of a ring, a tree (unless all ranks have to have a part, as for sharded updates) and, where some of the
 /// devices are nearer to each other than to the others, rings within and between those groups, for so many bytes. Rings
-/// follow the order of the devices. Complexity: that of simulating each once.
+/// follow the order of the devices: `choose_devices` gives a good one. Complexity: that of simulating each once.
 template <class Platform>
 chosen_collective choose_all_reduce(byte_count bytes, const Platform& p, std::span<const device_id> devices,
                                     contention_model how, bool in_parts = false) {
@@ -96,7 +75,8 @@ chosen_collective choose_all_reduce(byte_count bytes, const Platform& p, std::sp
   if (!in_parts) {
     all.emplace_back(collective_algorithm::tree, tree_all_reduce(ranks));
   }
-  if (const auto group = detail::ranks_per_group(p, devices); group > 1 && group < ranks) {
+  const auto bandwidth = [&](std::uint32_t a, std::uint32_t b) { return p.bandwidth(devices[a], devices[b]); };
+  for (const auto group : ranks_per_group(ranks, bandwidth)) {
     all.emplace_back(collective_algorithm::hierarchical, hierarchical_all_reduce(ranks, group));
   }
   chosen_collective best{.seconds = std::numeric_limits<double>::infinity()};

@@ -4,8 +4,10 @@
 
 #include "weft/core/config.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -148,6 +150,36 @@ inline collective hierarchical_all_reduce(std::uint32_t p, std::uint32_t per_gro
   }
   within(1, false);
   return c;
+}
+
+/// The sizes of groups of ranks that follow each other for which `hierarchical_all_reduce` is worth a try, as
+/// `bandwidth(r, s)` is larger within them than between them: from the first rank to those of its group than to others,
+/// or between all neighbours of a group than between all neighbours of two. Complexity: O(ranks · divisors).
+template <class Bandwidth>
+std::vector<std::uint32_t> ranks_per_group(std::uint32_t ranks, Bandwidth bandwidth) {
+  double fastest = 0; // from the first one
+  for (std::uint32_t r = 1; r < ranks; ++r) {
+    fastest = std::max(fastest, bandwidth(0u, r));
+  }
+  std::uint32_t near_first = 1;
+  while (near_first < ranks && bandwidth(0u, near_first) > 0.9 * fastest) {
+    ++near_first;
+  }
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t size = 2; size <= ranks / 2; ++size) {
+    if (ranks % size != 0) {
+      continue;
+    }
+    double within = std::numeric_limits<double>::infinity(), between = 0;
+    for (std::uint32_t r = 1; r < ranks; ++r) {
+      const double next = bandwidth(r - 1, r);
+      r % size != 0 ? void(within = std::min(within, next)) : void(between = std::max(between, next));
+    }
+    if (size == near_first || between < 0.9 * within) {
+      sizes.push_back(size);
+    }
+  }
+  return sizes;
 }
 
 /// `ring_reduce_scatter` in one step, in which each rank sends to all others.

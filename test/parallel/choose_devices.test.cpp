@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/parallel/choose_devices.hpp"
+
+#include "../platform/renumbered.hpp"
+#include "weft/core/random.hpp"
+#include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/platform/presets.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace choose_devices_test {
+
+using namespace weft;
+using parallel::choose_devices;
+using parallel::mesh_level;
+using parallel::mesh_traffic;
+using levels = std::vector<mesh_level>;
+
+std::vector<device_id> accelerators(const platform<>& p) {
+  std::vector<device_id> all;
+  for (const device_id d : ids(p.num_devices())) {
+    p.kind(d) != device_kind::cpu ? all.push_back(d) : void();
+  }
+  return all;
+}
+
+std::vector<device_id> devices_of(std::size_t n) {
+  std::vector<device_id> all(n);
+  std::iota(all.begin(), all.end(), device_id{0});
+  return all;
+}
+
+double all_reduce_seconds(const platform<>& p, const std::vector<device_id>& devices, contention_model how) {
+  return parallel::choose_all_reduce(25 << 20, p, devices, how).seconds;
+}
+
+/// GPUs with these links, in GB/s; all others have 10.
+platform<> joined(std::size_t gpus, const std::vector<std::vector<device_id>>& pairs, double gigabytes) {
+  link_matrix links{gpus, {5e-6, 10e9}};
+  for (const auto& pair : pairs) {
+    links.connect(pair[0], pair[1], {5e-6, gigabytes * 1e9});
+  }
+  return {std::vector<device>(gpus, {.kind = device_kind::gpu}), links};
+}
+
+TEST_CASE("choose_devices: the pair that has a link, not the one of the smallest numbers") {
+  const auto p = joined(6, {{0, 3}, {2, 5}}, 100);
+  CHECK(choose_devices(p, devices_of(6), levels{{2}}, contention_model::fair) == std::vector<device_id>{0, 3});
+  CHECK(choose_devices(p, std::vector<device_id>{1, 2, 4, 5}, levels{{2}}, contention_model::none) ==
+        std::vector<device_id>{2, 5});
+  // Groups of two that split ops, and two replicas of them
+  const auto both = choose_devices(p, devices_of(6), levels{{2}, {2}}, contention_model::fair);
+  CHECK(std::set<device_id>{both[0], both[1]} == std::set<device_id>{0, 3});
+  CHECK(std::set<device_id>{both[2], both[3]} == std::set<device_id>{2, 5});
+}
+
+TEST_CASE("choose_devices: a ring of the double links of a DGX-1") {
+  auto links = link_matrix{8, {5e-6, 10e9}};
+  for (const auto& [a, b, count] : std::vector<std::array<device_id, 3>>{{0, 1, 1},
+                                                                         {0, 2, 1},
+                                                                         {0, 3, 2},
+                                                                         {0, 4, 2},
+                                                                         {1, 2, 2},
+                                                                         {1, 3, 1},
+                                                                         {1, 5, 2},
+                                                                         {2, 3, 2},
+                                                                         {2, 6, 1},
+                                                                         {3, 7, 1},
+                                                                         {4, 5, 1},
+                                                                         {4, 6, 1},
+                                                                         {4, 7, 2},
+                                                                         {5, 6, 2},
+                                                                         {5, 7, 1},
+                                                                         {6, 7, 2}}) {
+    links.connect(a, b, {5e-6, count * 25e9});
+  }
+  const platform<> dgx1{std::vector<device>(8, {.kind = device_kind::gpu}), links};
+  const auto ring = choose_devices(dgx1, devices_of(8), levels{{8, mesh_traffic::in_parts}}, contention_model::fair);
+  for (std::size_t i = 0; i < 8; ++i) {
+    CHECK(dgx1.bandwidth(ring[i], ring[(i + 1) % 8]) == 50e9);
+  }
+  const auto given = devices_of(8);
+  CHECK(all_reduce_seconds(dgx1, ring, contention_model::fair) <
+        0.8 * all_reduce_seconds(dgx1, given, contention_model::fair));
+}
+
+TEST_CASE("choose_devices: numbers do not matter, whatever the machine, the mesh and the contention") {
+  rng random{11};
+  for (const std::string_view name : {"p3_8xlarge_x2", "hgx_a100_x2", "dgx_a100", "pcie_8gpu", "p3_8xlarge"}) {
+    CAPTURE(name);
+    const auto p = presets::make(name);
+    const auto gpus = accelerators(p);
+    const auto half = static_cast<std::uint32_t>(gpus.size() / 2);
+    for (const auto how : {contention_model::none, contention_model::fair}) {
+      for (const auto& mesh : {levels{{half * 2}}, levels{{2, mesh_traffic::in_parts}}, levels{{2}, {half}},
+                               levels{{2}, {1}, {half, mesh_traffic::neighbours}}}) {
+        const auto chosen = choose_devices(p, gpus, mesh, how);
+        const auto other = weft_test::renumbered(p, weft_test::shuffled(p.num_devices(), random));
+        const auto again = choose_devices(other, accelerators(other), mesh, how);
+        REQUIRE(again.size() == chosen.size());
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+          for (std::size_t k = 0; k < i; ++k) {
+            CHECK(other.bandwidth(again[i], again[k]) == p.bandwidth(chosen[i], chosen[k]));
+          }
+        }
+        CHECK(all_reduce_seconds(other, again, how) ==
+              doctest::Approx(all_reduce_seconds(p, chosen, how)).epsilon(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("choose_devices: nearly the best of all orders of small random machines") {
+  rng random{13};
+  double sum = 0;
+  constexpr int times = 30;
+  for (int t = 0; t < times; ++t) {
+    const std::uint32_t n = 3 + random.below(2), k = 2 + random.below(n - 1);
+    link_matrix links{n};
+    for (const device_id a : ids(n)) {
+      for (device_id b = 0; b < a; ++b) {
+        links.connect(a, b, {5e-6, std::array{1e9, 12e9, 25e9, 50e9, 100e9}[random.below(5)]});
+      }
+    }
+    const platform<> p{std::vector<device>(n), links};
+    auto all = devices_of(n);
+    const auto chosen = choose_devices(p, all, levels{{k}}, contention_model::none);
+    double best = std::numeric_limits<double>::infinity();
+    do {
+      best = std::min(best, all_reduce_seconds(p, {all.begin(), all.begin() + k}, contention_model::none));
+    } while (std::next_permutation(all.begin(), all.end()));
+    const double ratio = all_reduce_seconds(p, chosen, contention_model::none) / best;
+    CHECK(ratio < 1.7); // steps of a tree do not wait for each other when they run
+    sum += ratio / times;
+  }
+  CHECK(sum < 1.1);
+}
+
+TEST_CASE("choose_devices: groups stay within nodes, whose sizes they need not divide") {
+  rng random{17};
+  const auto in_nodes = [&](std::size_t nodes, std::size_t per_node, const levels& mesh) {
+    const std::size_t n = nodes * per_node;
+    const hierarchical_links wires{{{2e-6, 100e9}, {10e-6, 10e9}}, {per_node}, n};
+    const platform<> ordered{std::vector<device>(n), link_matrix{n, wires}};
+    const auto old = weft_test::shuffled(n, random);
+    const auto p = weft_test::renumbered(ordered, old);
+    const auto chosen = choose_devices(p, devices_of(n), mesh, contention_model::fair);
+    CHECK(std::set<device_id>(chosen.begin(), chosen.end()).size() == chosen.size());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const auto first = i / mesh.front().size * mesh.front().size;
+      CHECK(old[chosen[i]] / per_node == old[chosen[first]] / per_node);
+    }
+  };
+  in_nodes(2, 6, {{4}, {2}});
+  in_nodes(3, 5, {{2}, {3}, {2, mesh_traffic::neighbours}});
+  in_nodes(12, 8, {{8}, {12}}); // too many for a search
+  in_nodes(12, 8, {{4}, {6}, {4, mesh_traffic::neighbours}});
+}
+
+TEST_CASE("choose_devices: the order given where all do equally well, and what it refuses") {
+  const platform<> p{std::vector<device>(5), link_matrix{5, {1e-6, 1e9}}};
+  const std::vector<device_id> some{4, 0, 3, 1};
+  CHECK(choose_devices(p, some, levels{{3}}, contention_model::fair) == std::vector<device_id>{4, 0, 3});
+  CHECK(choose_devices(p, some, levels{}, contention_model::fair) == std::vector<device_id>{4});
+  CHECK_THROWS_AS(choose_devices(p, some, levels{{5}}, contention_model::fair), value_error);
+  CHECK_THROWS_AS(choose_devices(p, some, levels{{2}, {0}}, contention_model::fair), value_error);
+}
+
+} // namespace choose_devices_test
