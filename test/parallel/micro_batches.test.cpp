@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -104,6 +105,24 @@ TEST_CASE("micro_batched: updates read the sums of all micro-batches, which shar
     CHECK(updates == updates_of_step);
     CHECK(copies % count == 0);
     CHECK(copies > step.num_ops());
+  }
+}
+
+TEST_CASE("micro_batched: no two ops have one name, also where several outputs of an op are added up") {
+  for (const auto* model : {"gpt2_small@%x8", "resnet50@%"}) {
+    const auto made_of = [&](const char* batch) {
+      std::string spec = model;
+      return zoo::make(spec.replace(spec.find('%'), 1, batch), nn::network_options{.bookkeeping = false});
+    };
+    const auto step = made_of("1"), other = made_of("2");
+    const auto repeated = parallel::repeated_ops(step, other);
+    for (const auto sums : {parallel::micro_batch_sums::ops, parallel::micro_batch_sums::in_place}) {
+      const auto made = parallel::micro_batched(step, repeated, 2, placement(step.num_ops(), 0), 4, sums);
+      std::set<std::string_view> names;
+      for (const op_id v : ids(made.graph.num_ops())) {
+        REQUIRE_MESSAGE(names.insert(made.graph.name(v)).second, made.graph.name(v));
+      }
+    }
   }
 }
 

@@ -196,6 +196,9 @@ parallel_workload micro_batched(const Workload& step, const std::vector<bool>& r
     const op_id v = step.producer(t);
     const auto output = static_cast<std::uint32_t>(t - *step.outputs(v).begin());
     op_output sum; // over all micro-batches, once somebody wants it
+    const auto added = [&](std::uint32_t k, const char* what) { // as a graph's names for outputs: those after the first
+      return name_of(k, step.name(v)) + "/" + what + (output == 0 ? "" : "_" + std::to_string(output));
+    };
     for (const op_id reader : step.consumers(t)) {
       if (repeated[reader] || !repeated[v]) {
         for (std::uint32_t k = 0; k < (repeated[reader] ? count : 1); ++k) {
@@ -214,7 +217,7 @@ parallel_workload micro_batched(const Workload& step, const std::vector<bool>& r
         if (is_added_in_place(t) && count > 1) {
           const op_id last = b.add_op({.bytes = step.bytes(t),
                                        .kinds = step.kinds(v),
-                                       .name = name_of(count - 1, step.name(v)) + "/accumulated",
+                                       .name = added(count - 1, "accumulated"),
                                        .type = "NoOp"});
           note(count - 1, v, none);
           b.add_edge(sum.op, last, output);
@@ -227,7 +230,7 @@ parallel_workload micro_batched(const Workload& step, const std::vector<bool>& r
           const op_id add = b.add_op({.work = static_cast<double>(step.bytes(t)) / element_bytes,
                                       .bytes = step.bytes(t),
                                       .kinds = step.kinds(v),
-                                      .name = name_of(k, step.name(v)) + "/accumulate",
+                                      .name = added(k, "accumulate"),
                                       .type = "Add"});
           note(k, v, none);
           b.add_edge(sum.op, add, sum.output);
