@@ -81,6 +81,15 @@ constexpr std::string_view mlp =
 }
 )";
 
+TEST_CASE("StableHLO: the layer that reads the arguments is trained like the others") {
+  const auto m = read(mlp, {.leading_parameters = 4});
+  const auto step = training_step(m.ops, {.rule = optimizer::sgd});
+  const auto weights = op_called(step, "gradients/0/weights");
+  CHECK(step.work(weights) == 2.0 * 32 * 784 * 128);
+  CHECK(test::find_op(step, "gradients/0/input") == none);
+  CHECK(step.work(op_called(step, "gradients/5/input")) == 2.0 * 32 * 128 * 10);
+}
+
 TEST_CASE("StableHLO: two dense layers cost what they cost in nn") {
   nn::network net{{.bookkeeping = false}};
   const auto x = net.input_pipeline({{{32, 784}}});

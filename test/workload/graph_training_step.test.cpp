@@ -237,6 +237,61 @@ TEST_CASE("graph training step: axes, shapes, indices and single numbers are no 
   CHECK(test::find_op(w, "gradients/Gather") != none);
 }
 
+TEST_CASE("graph training step: an op that reads the model's input alone has weights, and is no variable") {
+  const auto layers = [](std::initializer_list<op> ops) {
+    workload_builder b;
+    op_id last = none;
+    for (const op& o : ops) {
+      const op_id v = b.add_op(o);
+      if (last != none) {
+        b.add_edge(last, v);
+      }
+      last = v;
+    }
+    return std::move(b).build();
+  };
+  for (const char* type : {"Gemm", "dot_general", "aten.linear", "Gather", "Conv"}) { // of files, the input is no op
+    CAPTURE(type);
+    const auto forward = layers({{.work = 1e6, .bytes = 400, .resident_bytes = 40'000, .name = "first", .type = type},
+                                 {.work = 100, .bytes = 400, .name = "relu", .type = "Relu"},
+                                 {.work = 1e4, .bytes = 40, .resident_bytes = 400, .name = "last", .type = "Gemm"}});
+    const auto w = training_step(forward, {.rule = optimizer::sgd});
+    const op_id weights = test::find_op(w, "gradients/first/weights");
+    REQUIRE(weights != none);
+    CHECK(w.work(weights) == 1e6);
+    CHECK(w.bytes(*w.outputs(weights).begin()) == 40'000);
+    CHECK(test::find_op(w, "gradients/first/input") == none);
+    CHECK(reads(w, test::find_op(w, "GradientDescent/update_first"), weights));
+    CHECK(test::total_work(w) == 2e6 + 2e2 + 3e4 + 2 * 10 + 2 * 10'100);
+  }
+  // Shapes that a reshape of the input holds are not trained, and what is read of the input has no gradient.
+  const auto reshaped = training_step(layers({{.bytes = 400, .resident_bytes = 32, .name = "flat", .type = "Reshape"},
+                                              {.bytes = 400, .name = "relu", .type = "Relu"},
+                                              {.work = 1e4, .bytes = 40, .resident_bytes = 400, .type = "Gemm"}}));
+  CHECK(test::count_type(reshaped, "ApplyAdam") == 1);
+  CHECK(test::count_type(reshaped, "ReshapeGrad") + test::count_type(reshaped, "ReluGrad") == 0);
+  // Two products of the input with the same weights, which the first keeps.
+  workload_builder b;
+  const op_id one = b.add_op({.work = 500, .bytes = 400, .resident_bytes = 4'000, .name = "one", .type = "MatMul"});
+  const op_id two = b.add_op({.work = 500, .bytes = 400, .name = "two", .type = "MatMul"});
+  b.colocate(one, two);
+  const auto both = training_step(std::move(b).build(), {.rule = optimizer::sgd});
+  CHECK(both.work(test::find_op(both, "gradients/one/weights")) == 500);
+  CHECK(both.work(test::find_op(both, "gradients/two/weights")) == 500);
+  CHECK(test::find_op(both, "gradients/one/weights/AddN") != none);
+  // What it makes is no parameter: both factors of a later product are data.
+  workload_builder c;
+  const op_id query = c.add_op({.work = 5e3, .bytes = 400, .resident_bytes = 4'000, .name = "query", .type = "Gemm"});
+  const op_id key = c.add_op({.work = 5e3, .bytes = 400, .resident_bytes = 4'000, .name = "key", .type = "Gemm"});
+  const op_id scores = c.add_op({.work = 100, .bytes = 400, .name = "scores", .type = "MatMul"});
+  c.add_edge(query, scores);
+  c.add_edge(key, scores);
+  const auto attention = training_step(std::move(c).build(), {.rule = optimizer::sgd});
+  CHECK(test::count_type(attention, "MatMulGrad") == 2);
+  CHECK(test::count_type(attention, "GemmGrad") == 2);
+  CHECK(test::find_op(attention, "gradients/scores/input") != none);
+}
+
 TEST_CASE("graph training step: a product without a second factor has it from its group") {
   workload_builder b;
   const op_id words = b.add_op({.bytes = 40, .name = "words", .type = "Placeholder"});
@@ -276,7 +331,7 @@ TEST_CASE("graph training step: outputs can be chosen; what they do not depend o
 
 TEST_CASE("graph training step: groups and kinds are kept, gradients are colocated if asked") {
   workload_builder b;
-  const op_id x = b.add_op({.work = 1, .bytes = 4, .resident_bytes = 4, .kinds = device_kind::gpu, .name = "x"});
+  const op_id x = b.add_op({.work = 1, .bytes = 4, .resident_bytes = 40, .kinds = device_kind::gpu, .name = "x"});
   const op_id y = b.add_op({.work = 1, .bytes = 4, .name = "y"});
   const op_id z = b.add_op({.work = 1, .name = "z"}); // makes nothing
   b.add_edge(x, y);
@@ -313,14 +368,19 @@ TEST_CASE("graph training step: what cannot be trained is an error") {
 
 TEST_CASE("graph training step: ops without names and types are differentiated as well") {
   workload_builder b;
-  b.add_op({.work = 3, .bytes = 4, .resident_bytes = 4});
+  b.add_op({.work = 3, .bytes = 4, .resident_bytes = 40});
   b.add_op({.work = 5, .bytes = 4});
+  b.add_op({.bytes = 4, .resident_bytes = 4});
   b.add_edge(0, 1);
+  b.add_edge(2, 1);
   const auto w = training_step(std::move(b).build());
   CHECK(w.name(0).empty());
   CHECK(test::find_op(w, "gradients/op_1") != none);
   CHECK(w.work(test::find_op(w, "gradients/op_1")) == 5);
   CHECK(test::find_op(w, "Adam/update_op_0") != none);
+  CHECK(w.work(test::find_op(w, "gradients/op_0/weights")) == 3);
+  CHECK(test::find_op(w, "Adam/update_op_2") != none); // without work it is a variable
+  CHECK(test::find_op(w, "gradients/op_2/weights") == none);
 }
 
 TEST_CASE(

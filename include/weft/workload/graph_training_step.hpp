@@ -78,6 +78,9 @@ private:
   static constexpr byte_count largest_constant = 8;
 
   bool trainable(op_id v) const { return parameters_of_[v] == v; }
+  /// Holds what others read, and computes nothing. Other ops without inputs read what the model is given, of which a
+  /// workload may know nothing.
+  bool is_variable(op_id v) const { return rules_[v].variable && f_.work(v) == 0 && data_inputs(v).empty(); }
   bool flows(tensor_id t) const { return f_.bytes(t) > 0 && depends_[f_.producer(t)]; }
   /// The inputs that are not mere control edges.
   tensors data_inputs(op_id v) const {
@@ -108,25 +111,27 @@ private:
       const bool holds_indices = rules_[v].reads == gradient_reads::selectors && reached;
       if (may_hold_parameters(v) && !holds_indices) {
         parameters_of_[v] = v;
-      } else if (rules_[v].product && inputs.size() == 1 && f_.resident_bytes(v) <= largest_constant &&
+      } else if (rules_[v].product && inputs.size() <= 1 && f_.resident_bytes(v) <= largest_constant &&
                  f_.group(v) != none) {
         parameters_of_[v] = holders[f_.group(v)];
       }
       const auto is_parameter = [this](tensor_id t) { return bool{only_parameters_[f_.producer(t)]}; };
-      only_parameters_[v] = inputs.empty() ? trainable(v) : std::all_of(inputs.begin(), inputs.end(), is_parameter);
+      only_parameters_[v] =
+        inputs.empty() ? is_variable(v) && trainable(v) : std::all_of(inputs.begin(), inputs.end(), is_parameter);
       depends_[v] = parameters_of_[v] != none || (rules_[v].differentiable && reached);
     }
   }
 
-  /// By type and size. What has no inputs is a variable.
+  /// By type and size.
   bool may_hold_parameters(op_id v) const {
     const auto bytes = f_.resident_bytes(v);
     return rules_[v].differentiable && bytes > 0 &&
-           (data_inputs(v).empty() || (rules_[v].parameters && bytes > largest_constant));
+           (is_variable(v) || (rules_[v].parameters && bytes > largest_constant));
   }
 
-  /// Finds the rules, and per group the one op that may hold parameters. Products of the group that read one tensor and
-  /// hold nothing have their other factor from there, such as the logits that are made with the matrix of embeddings.
+  /// Finds the rules, and per group the one op that may hold parameters. Products of the group that read at most one
+  /// tensor and hold nothing have their other factor from there, such as the logits that are made with the matrix of
+  /// embeddings.
   std::vector<op_id> find_holders() {
     std::vector<op_id> holder(f_.num_groups(), none);
     std::vector<bool> several(f_.num_groups(), false);
@@ -294,8 +299,7 @@ private:
   /// The gradient of a variable's reference is as large as the variable.
   byte_count gradient_bytes(tensor_id t) const {
     const op_id v = f_.producer(t);
-    const bool variable = f_.inputs(v).empty() && f_.outputs(v).size() == 1;
-    return variable && f_.resident_bytes(v) > 0 ? f_.resident_bytes(v) : f_.bytes(t);
+    return is_variable(v) && trainable(v) && f_.outputs(v).size() == 1 ? f_.resident_bytes(v) : f_.bytes(t);
   }
 
   /// The gradients of v's outputs, those of several consumers added up.
@@ -399,7 +403,7 @@ private:
     if (!weights.empty()) {
       add_gradient(v, holder != none ? "/operand" : "/weights", f_.work(v), dy, weights);
     }
-    if (holder != none && data_inputs(v).empty()) { // a variable
+    if (holder != none && is_variable(v)) {
       changes_[holder].gradients.insert(changes_[holder].gradients.end(), dy.begin(), dy.end());
     } else if (holder != none) {
       const double work = std::max(f_.work(v), arriving); // at least each number is added to some gradient
@@ -415,7 +419,7 @@ private:
       return;
     }
     const auto bytes = f_.resident_bytes(v);
-    if (!data_inputs(v).empty() || f_.outputs(v).size() == 1) { // outputs of one variable are parts of it
+    if (!is_variable(v) || f_.outputs(v).size() == 1) { // outputs of one variable are parts of it
       gradients = sum(v, "/weights/AddN", bytes, gradients);
     }
     const auto cost = cost_of(o_.rule);
@@ -473,8 +477,10 @@ private:
 /// - an AddN op where gradients of several consumers arrive at one tensor,
 /// - an update `<Optimiser>/update_<name>`, with the optimiser's slots as its resident bytes, on the device of the op
 ///   whose parameters it changes. The `…/input` gradient is there too, since it reads them.
-/// An op that holds parameters and reads nothing is a variable: what arrives at it is their gradient. A product that
-/// lacks a factor has it from the one op of its colocation group that holds parameters, and adds to their gradient.
+/// An op without inputs and work that holds parameters is a variable, if op_catalogue.hpp says so of its type or does
+/// not know it: what arrives at it is their gradient. Other ops without inputs read what the model is given, which needs
+/// no gradient. A product that lacks a factor has it from the one op of its colocation group that holds parameters, and
+/// adds to their gradient.
 ///
 /// Results of ops in `recompute` are made again (`recompute/<name>`) for the gradients of ops that hang together with
 /// them in `recompute`; what other ops read is kept.

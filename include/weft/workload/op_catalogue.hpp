@@ -61,10 +61,11 @@ inline const op_facts* find_op(std::initializer_list<std::string_view> types) {
 }
 
 /// The facts about ops of that type, or else of its plain name, without domain and version. Types that nobody knows
-/// are differentiable, cost as much backward as forward, and their gradients read what they read and what they made.
+/// are differentiable, cost as much backward as forward, and their gradients read what they read and what they made;
+/// without work and inputs they are variables.
 inline op_facts facts_of(std::string_view type) {
   const auto* facts = find_op({type, detail::plain_type(type)});
-  return facts != nullptr ? *facts : op_facts{};
+  return facts != nullptr ? *facts : op_facts{.gradient = {.variable = true}};
 }
 
 /// The use that ops of that type make of a device; nothing if the type is not known. Beside the types of the tables

@@ -36,6 +36,7 @@ struct gradient_rule {
   bool product = false;
   bool parameters = true; ///< what the op holds is trained; else it is axes, a shape, limits
   gradient_reads reads = gradient_reads::both;
+  bool variable = false; ///< what it holds, other ops read: without work and inputs it is a variable
 };
 
 /// The part of an op in an attention, the keys and values of which may be kept in a cache. What weighs keys without a

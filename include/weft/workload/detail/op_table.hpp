@@ -313,7 +313,7 @@ inline constexpr op_family op_table[] = {
   {"Dropout", {.flop = flop::nothing, .use = use::view, .gradient = gradient::masks}},
   {"EnsureShape ExpandDims Flatten Identity PlaceholderWithDefault ReadVariableOp Reshape Squeeze Unsqueeze",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves}},
-  {"Variable VariableV2", {.flop = flop::nothing, .use = use::view, .gradient = gradient::reads_nothing}},
+  {"Variable VariableV2", {.flop = flop::nothing, .use = use::view, .gradient = gradient::variable}},
 
   // Rows and elements looked up in something larger.
   {"EmbeddingLookup", {.use = use::lookup, .gradient = gradient::selects}},
@@ -360,7 +360,7 @@ inline constexpr op_family op_table[] = {
    "QueueEnqueueManyV2 QueueEnqueueV2 SaveSlices Send WriteFile WriteSummary",
    {.flop = flop::nothing, .outputs = 0}},
   {"NoOp", {.flop = flop::nothing, .use = use::view, .gradient = gradient::none, .outputs = 0}},
-  {"VarHandleOp", {.flop = flop::nothing, .use = use::view, .gradient = gradient::reads_nothing}},
+  {"VarHandleOp", {.flop = flop::nothing, .use = use::view, .gradient = gradient::variable}},
 
   // Known by what they are; how much they compute is not.
   {"AssignAddVariableOp AssignSubVariableOp AssignVariableOp AudioSummary Bucketize HistogramSummary ImageSummary "

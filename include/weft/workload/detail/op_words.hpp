@@ -16,7 +16,8 @@ namespace weft::detail {
 namespace gradients {
 /// Comparisons, shapes, indices, integers, constants, random numbers, what has effects only.
 inline constexpr gradient_rule none{.differentiable = false, .reads = gradient_reads::nothing};
-inline constexpr gradient_rule reads_nothing{.reads = gradient_reads::nothing}; ///< sums, and variables
+inline constexpr gradient_rule reads_nothing{.reads = gradient_reads::nothing}; ///< sums
+inline constexpr gradient_rule variable{.reads = gradient_reads::nothing, .variable = true};
 /// Linear ops that hold axes, shapes or sizes.
 inline constexpr gradient_rule moves{.parameters = false, .reads = gradient_reads::nothing};
 inline constexpr gradient_rule finds{.parameters = false}; ///< some of the inputs again in the outputs
