@@ -354,7 +354,7 @@ inline maybe gather(const known_tensor& x, const known_tensor& positions, std::i
   });
 }
 
-/// Tensors one after the other along an axis.
+/// Tensors, none of them null, one after the other along an axis.
 inline maybe concat(std::span<const known_tensor* const> all, std::int64_t axis) {
   if (all.empty()) {
     return std::nullopt;
