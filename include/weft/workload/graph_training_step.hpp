@@ -478,9 +478,9 @@ private:
 /// - an update `<Optimiser>/update_<name>`, with the optimiser's slots as its resident bytes, on the device of the op
 ///   whose parameters it changes. The `…/input` gradient is there too, since it reads them.
 /// An op without inputs and work that holds parameters is a variable, if op_catalogue.hpp says so of its type or does
-/// not know it: what arrives at it is their gradient. Other ops without inputs read what the model is given, which needs
-/// no gradient. A product that lacks a factor has it from the one op of its colocation group that holds parameters, and
-/// adds to their gradient.
+/// not know it: what arrives at it is their gradient. Other ops without inputs read what the model is given, which
+/// needs no gradient. A product that lacks a factor has it from the one op of its colocation group that holds
+/// parameters, and adds to their gradient.
 ///
 /// Results of ops in `recompute` are made again (`recompute/<name>`) for the gradients of ops that hang together with
 /// them in `recompute`; what other ops read is kept.

@@ -388,7 +388,8 @@ inline value_rule value_rule_of(std::string_view type) {
   return row == nullptr ? value_rule::unknown : row->needs == 0 ? value_rule::of_shapes : value_rule::of_elements;
 }
 
-/// The first outputs of a call, as far as they are known; none if an input that the op needs is absent. Complexity: O(elements · axes).
+/// The first outputs of a call, as far as they are known; none if an input that the op needs is absent.
+/// Complexity: O(elements · axes).
 inline std::vector<std::optional<known_tensor>> known_outputs(const value_call& c) {
   const auto* row = detail::value_rules::row_of(c.op.type);
   if (row == nullptr || (row->needs == detail::value_rules::every_input && c.inputs.empty())) {
