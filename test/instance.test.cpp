@@ -232,6 +232,20 @@ TEST_CASE("heft: a workload may return its lists by value, also where transfers 
   }
 }
 
+TEST_CASE("lower: nothing is kept for each pair of thousands of devices that are joined alike") {
+  workload_builder b;
+  const op_id v = b.add_op({.work = 1, .bytes = 8}), u = b.add_op({.work = 2});
+  b.add_edge(v, u);
+  const workload w = std::move(b).build();
+  const platform<uniform_links> q{std::vector<device>(2'000), uniform_links{{1e-6, 1e9}}};
+  const auto numbers = lower(problem{w, q});
+  CHECK(numbers->platform().links().are_alike()); // one link for all
+  const auto line = [&](device_id from, device_id to) {
+    return &numbers->cost().transfer_line(numbers->workload(), numbers->platform(), from, to);
+  };
+  CHECK(line(0, 1) == line(1'999, 1'000));
+}
+
 TEST_CASE("throughput::best: its period is the problem's") {
   rng random{23};
   int found = 0;

@@ -101,6 +101,33 @@ TEST_CASE("lowered: a line of a line is scaled by both factors") {
   CHECK(cost::lowered_line{}(1e9) == 0);
 }
 
+TEST_CASE("lowered: one line for all pairs of devices that are joined alike, and one each with factors") {
+  workload_builder b;
+  const op_id v = b.add_op({.work = 2}), u = b.add_op({.work = 3});
+  b.add_edge(v, u, b.add_output(v, 100));
+  const workload w = std::move(b).build();
+  const auto lines = [&](const platform<>& p) {
+    const cost::lowered made{cost::linear{}, w, p};
+    const std::vector<double> ones(p.num_devices() * p.num_devices(), 1);
+    check_same(problem{w, p}, problem{w, p}.with_costs(made), ones);
+    return std::pair{&made.transfer_line(w, p, 0, 1), &made.transfer_line(w, p, 2, 1)};
+  };
+  constexpr std::size_t n = 500;
+  const platform<> alike{std::vector<device>(n), link_matrix{n, {1e-6, 1e9}}};
+  CHECK(alike.links().are_alike());
+  const auto [first, other] = lines(alike);
+  CHECK(first == other);
+  link_matrix but_one{n, {1e-6, 1e9}};
+  but_one.set(n - 1, n - 2, {1e-6, 2e9});
+  const auto [line_before, line_after] = lines(platform<>{std::vector<device>(n), but_one});
+  CHECK(line_before != line_after);
+
+  std::vector<double> factors(n * n, 1);
+  factors[n + 2] = 4;
+  const problem p{w, alike};
+  check_same(p, p.with_costs(cost::lowered{cost::linear{}, w, alike}.with_transfer_factors(factors)), factors);
+}
+
 TEST_CASE("lowered: what is lowered already is shared") {
   rng random{7};
   const test::drawn x{random};

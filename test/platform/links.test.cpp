@@ -33,6 +33,21 @@ TEST_CASE("links: a matrix keeps each direction apart") {
   CHECK(links(0, 2) == weft::link{1, 10});
 }
 
+TEST_CASE("links: a matrix of equal links is written out when one of them changes") {
+  const link slow{1e-6, 1e9}, fast{1e-6, 2e9};
+  link_matrix all{4, slow};
+  CHECK(all.are_alike());
+  CHECK(all.num_links() == 16);
+  CHECK(all.link_at(7) == slow);
+  CHECK(link_matrix{4, uniform_links{slow}}.are_alike());
+  all.set(2, 1, fast);
+  CHECK(!all.are_alike());
+  CHECK(all(2, 1) == fast);
+  CHECK(all(1, 2) == slow);
+  CHECK(all(3, 0) == slow);
+  CHECK(all.link_at(9) == fast);
+}
+
 TEST_CASE("links: in a hierarchy the innermost common enclosure counts") {
   // Four cores in a socket, two sockets in a node, three nodes in a rack.
   constexpr weft::link cache{1, 1000};

@@ -39,6 +39,7 @@ public:
     made.factor_ *= factor;
     return made;
   }
+  friend constexpr bool operator==(const lowered_line&, const lowered_line&) = default;
 
 private:
   double latency_ = 0;
@@ -51,7 +52,8 @@ private:
 /// lines over links, scaled or not; else the model, of which a copy is kept, is asked for each. Refers to the workload
 /// and the platform in the latter case alone. The times are the model's to the last bit, but for lines that were scaled
 /// more than once. `original`, if it is not empty, has the model's number of each tensor.
-/// Complexity: that of `tabulated`, and O(devices²) time and memory for lines; copies share everything.
+/// Complexity: that of `tabulated`, and O(devices²) time and memory for lines, of which one is kept where all pairs
+/// have the same; copies share everything.
 class lowered {
 public:
   template <class Cost, class W, class P>
@@ -107,8 +109,13 @@ public:
   lowered with_transfer_factors(std::vector<double> factors) const {
     WEFT_ASSERT(factors.size() == num_devices_ * num_devices_);
     ways changed = *ways_;
-    for (std::size_t i = 0; i < changed.lines.size(); ++i) {
-      changed.lines[i] = changed.lines[i].scaled(factors[i]);
+    if (has_lines()) {
+      changed.lines.clear();
+      changed.alike = false;
+      for (std::size_t i = 0; i < factors.size(); ++i) {
+        const auto from = static_cast<device_id>(i / num_devices_), to = static_cast<device_id>(i % num_devices_);
+        changed.lines.push_back(line(from, to).scaled(factors[i]));
+      }
     }
     if (!has_lines()) {
       for (std::size_t i = 0; i < changed.factors.size(); ++i) {
@@ -156,6 +163,7 @@ private:
 
   struct ways {
     buffer<lowered_line> lines = {};  // per pair of devices; empty if the model is asked
+    bool alike = false;               // lines are that of a device to itself and that of all pairs
     std::vector<double> sends = {};   // per sender; empty if the model is asked
     std::shared_ptr<const asked_model> model = nullptr;
     std::vector<double> factors = {}; // per pair of devices on what the model says; empty: 1
@@ -190,20 +198,39 @@ private:
   template <class Cost, class W, class P>
   static void add_lines(const Cost& cost, const W& w, const P& p, ways& to_all) {
     const auto n = static_cast<device_id>(p.num_devices());
-    to_all.lines.reserve(std::size_t{n} * n);
+    const auto between = [&](device_id from, device_id to) {
+      return from == to ? lowered_line{} : lowered_line{cost.transfer_line(w, p, from, to)};
+    };
     for (const device_id from : ids(n)) {
       if constexpr (cost_parts::has_send_time<Cost, W, P>) {
         to_all.sends.push_back(cost.send_overhead(w, p, from));
       } else {
         to_all.sends.push_back(0);
       }
+    }
+    to_all.lines.push_back({});
+    to_all.lines.push_back(n > 1 ? between(0, 1) : lowered_line{});
+    to_all.alike = true;
+    for (device_id from = 0; from < n && to_all.alike; ++from) {
+      for (device_id to = 0; to < n && to_all.alike; ++to) {
+        to_all.alike = from == to || between(from, to) == to_all.lines[1];
+      }
+    }
+    if (to_all.alike) {
+      return;
+    }
+    to_all.lines.clear();
+    to_all.lines.reserve(std::size_t{n} * n);
+    for (const device_id from : ids(n)) {
       for (const device_id to : ids(n)) {
-        to_all.lines.push_back(from == to ? lowered_line{} : lowered_line{cost.transfer_line(w, p, from, to)});
+        to_all.lines.push_back(between(from, to));
       }
     }
   }
 
-  const lowered_line& line(device_id from, device_id to) const { return ways_->lines[from * num_devices_ + to]; }
+  const lowered_line& line(device_id from, device_id to) const {
+    return ways_->lines[ways_->alike ? std::size_t{from != to} : from * num_devices_ + to];
+  }
 
   tabulated times_;
   shared<ways> ways_;

@@ -16,10 +16,11 @@ namespace weft {
 struct uniform_links {
   link all{};
   constexpr const link& operator()(device_id, device_id) const { return all; }
+  static constexpr bool are_alike() { return true; }
 };
 
 /// One link per ordered pair of devices, and, if it was made from a topology, the routes behind them. Memory: 24 bytes
-/// per pair, and that of an `interconnect` if there are routes.
+/// per pair, unless all have the same link, and that of an `interconnect` if there are routes.
 class link_matrix {
   template <class L>
   constexpr void keep_routes(const L& links) {
@@ -33,8 +34,14 @@ class link_matrix {
       wiring_ = interconnect{num_devices_, links};
     }
   }
+  constexpr void write_out() {
+    if (links_.empty()) {
+      links_.assign(num_devices_ * num_devices_, all_);
+    }
+  }
   template <class L>
   constexpr void write_out(const L& links) {
+    write_out();
     for (const device_id from : ids(num_devices_)) {
       for (const device_id to : ids(num_devices_)) {
         if (from != to) {
@@ -47,11 +54,17 @@ class link_matrix {
 public:
   constexpr link_matrix() = default;
   constexpr explicit link_matrix(std::size_t num_devices, link all = {})
-      : num_devices_{num_devices}, links_(num_devices * num_devices, all) {}
+      : num_devices_{num_devices}, all_{all} {}
   /// The links of any other model, written out, with its routes if it is a `network_topology`.
   template <link_model L>
   constexpr link_matrix(std::size_t num_devices, const L& links) : link_matrix{num_devices} {
     keep_routes(links);
+    if constexpr (requires { { links.are_alike() } -> std::same_as<bool>; }) {
+      if (links.are_alike()) {
+        all_ = num_devices > 1 ? link{links(0, 1)} : link{};
+        return;
+      }
+    }
     write_out(links);
   }
   /// The same, for `wiring` itself to be kept.
@@ -60,10 +73,15 @@ public:
     write_out(wiring_);
   }
 
-  constexpr const link& operator()(device_id from, device_id to) const { return links_[from * num_devices_ + to]; }
+  constexpr const link& operator()(device_id from, device_id to) const {
+    return links_.empty() ? all_ : links_[from * num_devices_ + to];
+  }
+  /// Whether each pair is known to have the same link, so that one look at them is enough. O(1).
+  constexpr bool are_alike() const { return links_.empty(); }
 
-  /// Sets the link in one direction. If there are routes, the pair gets a link of its own.
+  /// Sets the link in one direction. If there are routes, the pair gets a link of its own. The first one takes O(n²).
   constexpr void set(device_id from, device_id to, link l) {
+    write_out();
     links_[from * num_devices_ + to] = l;
     if (shares_links() && from != to) {
       wiring_.set(from, to, l);
@@ -81,8 +99,12 @@ public:
   /// The links that pairs share. Precondition: `shares_links()`.
   constexpr const interconnect& wiring() const { return wiring_; }
 
-  constexpr std::size_t num_links() const { return shares_links() ? wiring_.num_links() : links_.size(); }
-  constexpr const link& link_at(link_id l) const { return shares_links() ? wiring_.link_at(l) : links_[l]; }
+  constexpr std::size_t num_links() const {
+    return shares_links() ? wiring_.num_links() : num_devices_ * num_devices_;
+  }
+  constexpr const link& link_at(link_id l) const {
+    return shares_links() ? wiring_.link_at(l) : links_.empty() ? all_ : links_[l];
+  }
   template <class F>
   constexpr void visit_route(device_id from, device_id to, F&& f) const {
     if (shares_links()) {
@@ -94,8 +116,9 @@ public:
 
 private:
   std::size_t num_devices_ = 0;
-  std::vector<link> links_;
-  interconnect wiring_; // of no devices when each pair has a link of its own
+  link all_ = {};
+  std::vector<link> links_; // empty: `all_` for each pair
+  interconnect wiring_;     // of no devices when each pair has a link of its own
 };
 
 /// A tree of enclosures (cores in a socket, sockets in a node, nodes in a rack, …): two devices talk over the link of

@@ -7,6 +7,9 @@
 #include "weft/platform/links.hpp"
 #include "weft/platform/number_format.hpp"
 
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -44,7 +47,7 @@ public:
   constexpr platform() = default;
 
   /// Throws `value_error` for a speed, capacity, slot count, power or link that is not usable.
-  /// Complexity: O(devices²), each pair of links is checked.
+  /// Complexity: O(devices²), each pair of links is checked, unless links say that they are alike.
   constexpr platform(std::vector<device> devices, Links links, double send_work = 0)
       : devices_{std::move(devices)}, links_{std::move(links)}, send_work_{send_work} {
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -80,16 +83,10 @@ public:
       if (!(send_overhead >= 0 && send_overhead < infinity)) {
         throw value_error(where(d) + ": send_overhead", "must be a finite number of seconds, not negative");
       }
-      for (const device_id e : ids(devices_.size())) {
-        const link l = d == e ? link{} : links_(d, e);
-        if (!(l.latency >= 0 && l.latency < infinity && l.bandwidth > 0)) {
-          throw value_error(where(d) + ": link to device " + std::to_string(e),
-                            "needs a finite latency in seconds and a positive bandwidth in bytes per second");
-        }
-        if (!(l.joules_per_byte >= 0 && l.joules_per_byte < infinity)) {
-          throw value_error(where(d) + ": link to device " + std::to_string(e),
-                            "needs finite joules_per_byte, not negative");
-        }
+    }
+    for (const device_id d : ids(are_alike() ? std::min<std::size_t>(devices_.size(), 1) : devices_.size())) {
+      for (const device_id e : ids(are_alike() ? std::min<std::size_t>(devices_.size(), 2) : devices_.size())) {
+        check_link(d, e);
       }
     }
   }
@@ -190,6 +187,26 @@ public:
 
 private:
   static constexpr std::string where(device_id d) { return "device " + std::to_string(d); }
+
+  constexpr bool are_alike() const {
+    if constexpr (requires { { links_.are_alike() } -> std::same_as<bool>; }) {
+      return links_.are_alike();
+    } else {
+      return false;
+    }
+  }
+  constexpr void check_link(device_id d, device_id e) const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const link l = d == e ? link{} : links_(d, e);
+    if (!(l.latency >= 0 && l.latency < infinity && l.bandwidth > 0)) {
+      throw value_error(where(d) + ": link to device " + std::to_string(e),
+                        "needs a finite latency in seconds and a positive bandwidth in bytes per second");
+    }
+    if (!(l.joules_per_byte >= 0 && l.joules_per_byte < infinity)) {
+      throw value_error(where(d) + ": link to device " + std::to_string(e),
+                        "needs finite joules_per_byte, not negative");
+    }
+  }
 
   std::vector<device> devices_;
   Links links_{};
