@@ -254,7 +254,7 @@ void set_memory(const model_options& o, input& in) {
   const auto in_file = number_bits(in.model);
   const double bits = o.numbers ? 8.0 * bytes_of(*o.numbers) : in_file != 0 ? in_file : 32;
   if (o.numbers && in_file != 32) {
-    if (in_file != bits || o.four_bit_weights) {
+    if (in_file != bits || o.weight_bits) {
       throw error(
         fmt::format("--dtype is for models in single precision, and the numbers of '{}' have {}; leave it out", in.spec,
                     in_file != 0 ? fmt::format("{} bits", in_file) : "several widths"));
@@ -262,7 +262,7 @@ void set_memory(const model_options& o, input& in) {
     in.model.notes.push_back(
       fmt::format("numbers are taken to be {}, as wide as the file has them", to_string(*o.numbers)));
   } else if (o.numbers) {
-    const storage_format format{.tensor_bits = bits, .weight_bits = o.four_bit_weights ? 4 : bits};
+    const storage_format format{.tensor_bits = bits, .weight_bits = o.weight_bits.value_or(bits)};
     const auto all = ids(w.num_ops());
     const bool trains = std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
     if (trains && format.weight_bits < 16) {
@@ -271,7 +271,7 @@ void set_memory(const model_options& o, input& in) {
     w = stored_as(w, format);
     in.model.notes.push_back(fmt::format(
       "numbers are taken to be {}{}{}", to_string(*o.numbers),
-      o.four_bit_weights ? ", weights of 4 bits without their scales" : "",
+      o.weight_bits ? fmt::format(", weights of {:.3g} bits with their scales", *o.weight_bits) : "",
       trains && bits < 32 ? ", with parameters and the optimiser's state in single precision besides" : ""));
   }
   if (o.cache) {

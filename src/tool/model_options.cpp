@@ -168,6 +168,31 @@ weft::kv_cache cache_of(const std::string& text) {
   return cache;
 }
 
+void take_number_format(const std::string& text, model_options& o) {
+  o.weight_bits.reset();
+  o.numbers = weft::parse_number_format(text);
+  if (o.numbers) {
+    return;
+  }
+  const auto at = text.find('=');
+  const auto weights = weft::parse_weight_format(std::string_view{text}.substr(0, at));
+  if (!weights) {
+    throw weft::error("--dtype: there is no '" + text + "'; give fp32, bf16, fp16, fp8, int8, int4-weights or "
+                      "int8-weights, or the last two with bits per weight, as in int4-weights=4.8");
+  }
+  double bits = weights->stored;
+  if (at != text.npos) {
+    const auto* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + at + 1, end, bits);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || !(bits >= weights->bits && bits <= 16)) {
+      throw weft::error(fmt::format("--dtype {}: bits per weight with the scales, from {} to 16, as in {}={}", text,
+                                    weights->bits, weights->name, weights->stored));
+    }
+  }
+  o.numbers = weft::number_format::fp16;
+  o.weight_bits = bits;
+}
+
 void take_recomputation(const std::string& text, model_options& o) {
   constexpr std::string_view some_blocks = "blocks=";
   o.recompute_least = text == "auto";
@@ -231,14 +256,11 @@ void add_memory_options(CLI::App& app, model_options& o) {
   app
     .add_option_function<std::string>(
       "--dtype",
-      [&o](const std::string& name) {
-        o.four_bit_weights = name == "int4-weights";
-        o.numbers = o.four_bit_weights ? weft::number_format::fp16 : *weft::parse_number_format(name);
-      },
+      [&o](const std::string& text) { take_number_format(text, o); },
       "Format of the numbers of a model in single precision, or in this format already: bytes of tensors\n"
-      "and weights, and rates of the devices. int4-weights: weights of 4 bits, the rest fp16")
-    ->check(CLI::IsMember({"fp32", "bf16", "fp16", "fp8", "int8", "int4-weights"}).description(""))
-    ->type_name("fp32|bf16|fp16|fp8|int8|int4-weights");
+      "and weights, and rates of the devices. int4-weights, int8-weights: weights in groups of 32 with a scale,\n"
+      "of 4.5 and 8.5 bits, or as many as are given, as in int4-weights=4.8; the rest fp16")
+    ->type_name("fp32|bf16|fp16|fp8|int8|int4-weights[=BITS]|int8-weights[=BITS]");
   app
     .add_option_function<std::string>(
       "--kv-cache", [&o](const std::string& text) { o.cache = cache_of(text); },

@@ -37,8 +37,8 @@ struct model_options {
   bool peak_rates = false;
   std::string times;
   std::string profile;
-  std::optional<weft::number_format> numbers = {}; ///< of tensors and, unless `four_bit_weights`, of weights
-  bool four_bit_weights = false;
+  std::optional<weft::number_format> numbers = {}; ///< of tensors and, unless `weight_bits`, of weights
+  std::optional<double> weight_bits = {};          ///< with their scales
   std::optional<weft::recomputation> recompute = {};
   std::uint32_t recomputed_blocks = weft::none; ///< of blocks, the first so many
   bool recompute_least = false;                 ///< the tool is to find `recompute`, which is not given

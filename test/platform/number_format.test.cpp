@@ -14,6 +14,10 @@ TEST_CASE("number formats: names and sizes") {
     CHECK(parse_number_format(to_string(f)) == f);
   }
   CHECK(!parse_number_format("fp64"));
+  CHECK(parse_weight_format("int4-weights")->stored == 4.5); // GGUF's Q4_0: 18 bytes for 32 numbers
+  CHECK(parse_weight_format("int8-weights")->stored == 8.5); // Q8_0: 34 bytes
+  CHECK(!parse_weight_format("int4"));
+  CHECK(bits_with_scale(4, 128, 32) == 4.25); // AWQ: a scale and a zero of 16 bits
   CHECK(bytes_of(number_format::fp32) == 4);
   CHECK(bytes_of(number_format::bf16) == 2);
   CHECK(bytes_of(number_format::int8) == 1);

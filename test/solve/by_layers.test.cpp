@@ -238,6 +238,61 @@ TEST_CASE("by_layers: memory decides how many devices there must be, and the hos
   }
 }
 
+TEST_CASE("by_layers: of splits that take as long, the fullest device is the least full") {
+  rng random{31};
+  int uneven = 0;
+  for (int round = 0; round < 200; ++round) {
+    CAPTURE(round);
+    const std::size_t layers = 4 + random.below(8);
+    workload_builder b;
+    op_id last = b.add_op({.bytes = 1, .name = "embed/Gather"});
+    std::vector<byte_count> held;
+    for (std::size_t i = 0; i < layers; ++i) {
+      held.push_back(1000 * (1 + random.below(9)));
+      const op_id v = b.add_op({.work = 0.1, .bytes = 1, .resident_bytes = held.back(),
+                                .name = "layer." + std::to_string(i) + "/MatMul"});
+      b.add_edge(last, v);
+      last = v;
+    }
+    b.add_edge(last, b.add_op({.bytes = 1, .name = "head/MatMul"}));
+    const auto w = std::move(b).build();
+    const byte_count all = std::accumulate(held.begin(), held.end(), byte_count{0});
+    std::vector<device> gpus;
+    for (const byte_count memory : {all * 3 / 4 + 100, random.below(2) == 0 ? all * 3 / 4 + 100 : all - 900}) {
+      gpus.push_back({.kind = device_kind::gpu, .memory_capacity = memory});
+    }
+    const platform q{gpus, uniform_links{0, 1e3}};
+    const problem p{w, q};
+    const auto r = solve::by_layers(p, partition::find_layers(p));
+    double least = 1; // of the cuts in two, all of which take as long
+    for (const bool turned : {false, true}) {
+      for (std::size_t cut = 1; cut < layers; ++cut) {
+        const auto middle = held.begin() + static_cast<std::ptrdiff_t>(cut);
+        const byte_count before = std::accumulate(held.begin(), middle, byte_count{0});
+        const auto share = [&](byte_count bytes, bool second) {
+          return static_cast<double>(bytes + 3) / static_cast<double>(gpus[second ? 1 : 0].memory_capacity);
+        };
+        least = std::min(least, std::max(share(before, turned), share(all - before, !turned)));
+      }
+    }
+    if (!r.found) {
+      CHECK(least > 0.98);
+      continue;
+    }
+    double fullest = 0;
+    for (const device_id d : ids(2u)) {
+      byte_count bytes = 0;
+      for (const op_id v : ids(w.num_ops())) {
+        bytes += r.placement[v] == d ? w.resident_bytes(v) : 0;
+      }
+      fullest = std::max(fullest, static_cast<double>(bytes) / static_cast<double>(gpus[d].memory_capacity));
+    }
+    CHECK(fullest <= least + 0.002);
+    uneven += gpus[0].memory_capacity != gpus[1].memory_capacity;
+  }
+  CHECK(uneven > 50);
+}
+
 TEST_CASE("by_layers: named devices are all used where that makes the period no longer, whatever sums round to") {
   for (const std::size_t layers : {16u, 17u, 33u, 40u}) {
     for (const double work : {1.0, 0.1}) {

@@ -157,6 +157,11 @@ TEST_CASE("stored_as: what is not a number of the model keeps its size") {
   CHECK(half.bytes(table) == 8); // a variable hands on its weights …
   CHECK(half.bytes(read) == 8);
   CHECK(half.group(table) == half.group(rows));
+  workload_builder first; // an op that reads what the model is given makes tensors, of the weights that it holds
+  first.add_op({.work = 100, .bytes = 40, .resident_bytes = 400, .name = "first", .type = "Gemm"});
+  const auto dense = stored_as(std::move(first).build(), {.tensor_bits = 16, .weight_bits = 4.5});
+  CHECK(dense.bytes(0) == 20);
+  CHECK(dense.resident_bytes(0) == 57);
   CHECK(half.num_edges() == 4);
   CHECK(half.name(rows) == "rows");
   CHECK_THROWS_WITH_AS(stored_as(w, {.tensor_bits = 0}), "stored_as: numbers have 1 to 64 bits", value_error);

@@ -37,6 +37,36 @@ constexpr std::uint32_t bytes_of(number_format f) {
   return f == number_format::fp32 ? 4 : f == number_format::bf16 || f == number_format::fp16 ? 2 : 1;
 }
 
+/// Bits of a number whose group of so many has a scale, and maybe a zero, beside it.
+constexpr double bits_with_scale(double bits, double group, double scale_bits = 16) {
+  return bits + scale_bits / group;
+}
+
+/// A format of weights that are stored narrower than they are computed with.
+struct weight_format {
+  std::string_view name;
+  double bits = 0;   ///< of a number
+  double stored = 0; ///< bits of a number with its share of the scales
+};
+
+/// With a scale of 16 bits for each 32, as in GGUF's Q4_0 and Q8_0; Q4_K comes to as much as Q4_0. Whole files have
+/// some weights wider: Q4_K_M of Llama 2 70B has 4.80 bits per weight, Q4_K_S 4.53. GPTQ and AWQ have groups of 128,
+/// each with a scale and a zero: 4.16 to 4.25 bits.
+/// Source: `ggml-common.h` (block_q4_0, block_q8_0, block_q4_K) and examples/quantize/README.md of llama.cpp; Frantar,
+/// Ashkboos, Hoefler, Alistarh, *GPTQ*, ICLR 2023.
+inline constexpr std::array<weight_format, 2> weight_formats{
+  {{"int4-weights", 4, bits_with_scale(4, 32)}, {"int8-weights", 8, bits_with_scale(8, 32)}}};
+
+/// The format of weights of that name, if there is one.
+constexpr std::optional<weight_format> parse_weight_format(std::string_view name) {
+  for (const auto& f : weight_formats) {
+    if (f.name == name) {
+      return f;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Work units per second with numbers narrower than single precision; 0 where nobody said.
 struct narrow_speeds {
   double half = 0; ///< fp16 and bf16

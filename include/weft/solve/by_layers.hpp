@@ -22,6 +22,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -118,6 +119,8 @@ public:
 
 private:
   static constexpr double never = std::numeric_limits<double>::infinity();
+  static constexpr double margin = 1 + 1e-9;         ///< what differs by less is the same time
+  static constexpr double precision = 1.0 / 1024;    ///< of the share of memory
 
   /// The value to minimise, and the tie-break among equals.
   struct value {
@@ -274,8 +277,11 @@ private:
     return options_.period ? order.size() - 1 - j : order[j];
   }
   bool fits(device_id d, double density, std::uint32_t begin, std::uint32_t end) const {
+    return reserved(d, density, begin, end) <= share_ * static_cast<double>(p_.capacity(d));
+  }
+  double reserved(device_id d, double density, std::uint32_t begin, std::uint32_t end) const {
     const auto resident = static_cast<double>(resident_[d][end] - resident_[d][begin]);
-    return resident + density * (made_[d][end] - made_[d][begin]) <= static_cast<double>(p_.capacity(d));
+    return resident + density * (made_[d][end] - made_[d][begin]);
   }
 
   /// The best split for devices in this order, by dynamic programming over the parts that are placed, the device that
@@ -371,25 +377,72 @@ private:
     }
   }
 
-  /// The first of these orders that has the best split, null if none fits, and that split. Where devices were named, no
-  /// more of them than have to be are left without layers: of the splits with that period, rounding aside, it is one
-  /// that uses most.
-  std::pair<const std::vector<device_id>*, std::vector<device_id>>
-  best_split(const std::vector<std::vector<device_id>>& orders) {
+  /// A split of an order, null if none fits.
+  struct choice {
+    const std::vector<device_id>* order = nullptr;
+    value cost{};
+    std::vector<device_id> devices = {};
+  };
+
+  /// The first of these orders that has the best split, and that split. Where devices were named, no more of them than
+  /// have to be are left without layers: of the splits with that period, rounding aside, it is one that uses most. Of
+  /// the splits that are as good, it is one whose fullest device is the least full.
+  choice best_split(const std::vector<std::vector<device_id>>& orders) {
     const bool named = !options_.devices.empty();
-    std::pair<value, std::vector<device_id>> best;
-    const std::vector<device_id>* of = nullptr;
+    choice best;
     for (const auto& order : orders) {
-      auto s = split(order, {.use_many = named && !options_.period});
-      if (!s.second.empty() && (of == nullptr || s.first < best.first)) {
-        best = std::move(s);
-        of = &order;
+      auto [cost, devices] = split(order, {.use_many = named && !options_.period});
+      if (!devices.empty() && (best.order == nullptr || cost < best.cost)) {
+        best = {&order, cost, std::move(devices)};
       }
     }
-    if (of != nullptr && named && options_.period) {
-      best = split(*of, {.enough = best.first.seconds * (1 + 1e-9), .use_many = true});
+    if (best.order == nullptr) {
+      return best;
     }
-    return {of, std::move(best.second)};
+    const comparison by{.enough = options_.period ? best.cost.seconds * margin : 0, .use_many = named};
+    if (named && options_.period) {
+      std::tie(best.cost, best.devices) = split(*best.order, by);
+    }
+    double too_little = 0;
+    for (double enough = fullest(best); enough - too_little > precision;) {
+      share_ = (too_little + enough) / 2;
+      if (auto found = as_good_as(best.cost, orders, by); found.order != nullptr) {
+        enough = fullest(found);
+        best.order = found.order;
+        best.devices = std::move(found.devices);
+      } else {
+        too_little = share_;
+      }
+    }
+    share_ = 1;
+    return best;
+  }
+
+  /// The first order that has a split which is no worse, rounding aside.
+  choice as_good_as(const value& cost, const std::vector<std::vector<device_id>>& orders, comparison by) {
+    for (const auto& order : orders) {
+      auto [other, devices] = split(order, by);
+      if (!devices.empty() && other.seconds <= cost.seconds * margin && other.unused <= cost.unused &&
+          (!options_.period || other.balance <= cost.balance * margin)) {
+        return {&order, other, std::move(devices)};
+      }
+    }
+    return {};
+  }
+
+  /// The share of its memory that the fullest device reserves.
+  double fullest(const choice& c) const {
+    double share = 0;
+    for (std::uint32_t begin = 0; begin < parts_;) {
+      const device_id d = c.devices[begin];
+      const auto last = std::find_if(c.devices.begin() + begin, c.devices.end(), [d](device_id e) { return e != d; });
+      const auto end = static_cast<std::uint32_t>(last - c.devices.begin());
+      const auto j = static_cast<std::size_t>(std::find(c.order->begin(), c.order->end(), d) - c.order->begin());
+      const double bytes = reserved(d, density_[density_of(*c.order, j)], begin, end);
+      share = bytes > 0 ? std::max(share, bytes / static_cast<double>(p_.capacity(d))) : share;
+      begin = end;
+    }
+    return share;
   }
 
   /// Splits until one keeps to the memory when it runs, one step alone or, for a period, steps that follow each other:
@@ -399,7 +452,7 @@ private:
     by_layers_result r;
     std::fill(density_.begin(), density_.end(), 0.0);
     for (int round = 0; round < 40; ++round) {
-      auto [order, devices] = best_split(orders);
+      auto [order, cost, devices] = best_split(orders);
       if (order == nullptr) {
         return r;
       }
@@ -473,6 +526,7 @@ private:
   std::vector<std::vector<std::uint32_t>> runs_;  // the same: layers that are not empty
   std::vector<crossing> crossing_;                // after each part
   std::vector<double> density_;                   // bytes to reserve per byte that is made, see `density_of`
+  double share_ = 1;                              // of its memory that a device may reserve
   std::map<std::pair<device_id, device_id>, std::vector<handover>> handovers_; // of the pairs that were asked for
 };
 
@@ -481,7 +535,8 @@ private:
 /// Cuts a model between its layers into runs of consecutive ones, each on a device of its own, so that the makespan of
 /// one step or the period of a pipelined run is small and keeps to the memory of the devices: that of one step, or for
 /// a period that of the steps in flight at once (`throughput::peaks_in_flight`). Ops that a device cannot run go to the
-/// first one that can. Of devices that are named, as many as possible are used where that makes nothing longer.
+/// first one that can. Of devices that are named, as many as possible are used where that makes nothing longer. Of
+/// splits that take as long, the fullest device is the least full, to a thousandth of its memory.
 ///
 /// Without devices in the options, accelerators are tried in all orders that matter, and with the first CPU before or
 /// after them if they do not suffice. Devices that take as long for all layers and whose links and sends to and from

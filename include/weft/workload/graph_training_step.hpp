@@ -7,6 +7,7 @@
 #include "weft/workload/copy_ops.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/parameter_holders.hpp"
 
 #include <algorithm>
 #include <string>
@@ -78,9 +79,6 @@ private:
   static constexpr byte_count largest_constant = 8;
 
   bool trainable(op_id v) const { return parameters_of_[v] == v; }
-  /// Holds what others read, and computes nothing. Other ops without inputs read what the model is given, of which a
-  /// workload may know nothing.
-  bool is_variable(op_id v) const { return rules_[v].variable && f_.work(v) == 0 && data_inputs(v).empty(); }
   bool flows(tensor_id t) const { return f_.bytes(t) > 0 && depends_[f_.producer(t)]; }
   /// The inputs that are not mere control edges.
   tensors data_inputs(op_id v) const {
@@ -117,7 +115,7 @@ private:
       }
       const auto is_parameter = [this](tensor_id t) { return bool{only_parameters_[f_.producer(t)]}; };
       only_parameters_[v] =
-        inputs.empty() ? is_variable(v) && trainable(v) : std::all_of(inputs.begin(), inputs.end(), is_parameter);
+        inputs.empty() ? is_variable(f_, v) && trainable(v) : std::all_of(inputs.begin(), inputs.end(), is_parameter);
       depends_[v] = parameters_of_[v] != none || (rules_[v].differentiable && reached);
     }
   }
@@ -126,7 +124,7 @@ private:
   bool may_hold_parameters(op_id v) const {
     const auto bytes = f_.resident_bytes(v);
     return rules_[v].differentiable && bytes > 0 &&
-           (is_variable(v) || (rules_[v].parameters && bytes > largest_constant));
+           (is_variable(f_, v) || (rules_[v].parameters && bytes > largest_constant));
   }
 
   /// Finds the rules, and per group the one op that may hold parameters. Products of the group that read at most one
@@ -299,7 +297,7 @@ private:
   /// The gradient of a variable's reference is as large as the variable.
   byte_count gradient_bytes(tensor_id t) const {
     const op_id v = f_.producer(t);
-    return is_variable(v) && trainable(v) && f_.outputs(v).size() == 1 ? f_.resident_bytes(v) : f_.bytes(t);
+    return is_variable(f_, v) && trainable(v) && f_.outputs(v).size() == 1 ? f_.resident_bytes(v) : f_.bytes(t);
   }
 
   /// The gradients of v's outputs, those of several consumers added up.
@@ -403,7 +401,7 @@ private:
     if (!weights.empty()) {
       add_gradient(v, holder != none ? "/operand" : "/weights", f_.work(v), dy, weights);
     }
-    if (holder != none && is_variable(v)) {
+    if (holder != none && is_variable(f_, v)) {
       changes_[holder].gradients.insert(changes_[holder].gradients.end(), dy.begin(), dy.end());
     } else if (holder != none) {
       const double work = std::max(f_.work(v), arriving); // at least each number is added to some gradient
@@ -419,7 +417,7 @@ private:
       return;
     }
     const auto bytes = f_.resident_bytes(v);
-    if (!is_variable(v) || f_.outputs(v).size() == 1) { // outputs of one variable are parts of it
+    if (!is_variable(f_, v) || f_.outputs(v).size() == 1) { // outputs of one variable are parts of it
       gradients = sum(v, "/weights/AddN", bytes, gradients);
     }
     const auto cost = cost_of(o_.rule);

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The ops that hold the parameters which updates change.
+/// The ops that hold parameters: variables, and those which updates change.
 #pragma once
 
 #include "weft/core/ids.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/op_catalogue.hpp"
 
 #include <algorithm>
 #include <vector>
 
 namespace weft {
+
+/// True for a variable: it computes nothing, and holds what others read. Other ops without inputs read what the model
+/// is given, of which a workload may know nothing. Complexity: O(inputs).
+template <class Workload>
+bool is_variable(const Workload& w, op_id v) {
+  const auto inputs = w.inputs(v);
+  return w.resident_bytes(v) > 0 && w.work(v) == 0 && facts_of(w.type(v)).gradient.variable &&
+         std::none_of(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; });
+}
 
 /// The ops that hold the parameters which each update changes: what holds resident bytes among its inputs' producers,
 /// and what does in its colocation group, unless that is less than what the inputs bring, as counters and rates are.

@@ -135,7 +135,7 @@ std::vector<bool> made_of_parameters(const Workload& w) {
   std::vector<bool> made(w.num_ops(), false);
   for (const op_id v : graph::topological_order(w)) {
     const auto inputs = w.inputs(v);
-    made[v] = inputs.empty() ? w.resident_bytes(v) > 0
+    made[v] = inputs.empty() ? is_variable(w, v)
                              : std::all_of(inputs.begin(), inputs.end(),
                                            [&](tensor_id t) { return bool{made[w.producer(t)]}; });
   }
