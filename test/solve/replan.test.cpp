@@ -2,15 +2,23 @@
 #include "weft/solve/replan.hpp"
 
 #include "../validate/scene.hpp"
+#include "support/rounds.hpp"
 
+#include "weft/core/random.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/platform/platform.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/solve/pipeline.hpp"
 #include "weft/validate/validate.hpp"
+#include "weft/workload/builder.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <limits>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace solve_replan_test {
@@ -129,6 +137,119 @@ TEST_CASE("replan: refuses memory over time") {
                        "solve::replan: memory over time is not kept by what goes on from a state; use "
                        "memory_rule::reserved",
                        value_error);
+}
+
+/// Whether the ops that are left can be placed within the memory of the devices that are left, besides what had begun:
+/// all placements.
+template <class Problem>
+bool has_room(const Problem& p, const run_state& s, std::span<const op_id> left, const std::vector<device_id>& gone) {
+  const auto demand = [&](op_id v) {
+    byte_count sum = p.workload().resident_bytes(v);
+    for (const tensor_id t : p.workload().outputs(v)) {
+      sum += p.workload().bytes(t);
+    }
+    for (const tensor_id t : p.workload().inputs(v)) {
+      sum += p.workload().bytes(t);
+    }
+    return sum;
+  };
+  std::vector<byte_count> used(p.num_devices(), 0);
+  for (const op_id v : ids(p.num_ops())) {
+    if (std::find(left.begin(), left.end(), v) == left.end() && s.begun.ops[v].device != none) {
+      used[s.begun.ops[v].device] += demand(v);
+    }
+  }
+  const auto place = [&](const auto& self, std::size_t i) -> bool {
+    if (i == left.size()) {
+      return true;
+    }
+    for (const device_id d : ids(p.num_devices())) {
+      const auto bytes = demand(left[i]);
+      const bool is_gone = std::find(gone.begin(), gone.end(), d) != gone.end();
+      if (!is_gone && (bytes == 0 || used[d] + bytes <= p.capacity(d))) {
+        used[d] += bytes;
+        const bool found = self(self, i + 1);
+        used[d] -= bytes;
+        if (found) {
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  return place(place, 0);
+}
+
+TEST_CASE("replan: what had begun may hold more than a device has now, and what is left goes elsewhere") {
+  workload_builder b;
+  for (int v = 0; v < 2; ++v) {
+    b.add_op({.work = 4, .resident_bytes = 10});
+  }
+  const auto w = std::move(b).build();
+  const platform<uniform_links> roomy{std::vector<device>(2), {}};
+  const platform<uniform_links> tight{{{.memory_capacity = 5}, {.memory_capacity = 10}}, {}};
+  const problem p{w, roomy}, q{w, tight};
+  const plan old{{0, 0}, {step::run(0), step::run(1)}};
+  trace record;
+  simulator{p, schedule::static_order{}}.run(old, simulate::recorder{record});
+  const auto s = state_at(record, 1);
+  CHECK(!validate(q, s, record).empty());
+  const auto r = solve::replan(q, s, old, {.moves = 100});
+  CHECK(r.carried_on == std::numeric_limits<double>::infinity());
+  CHECK(r.plan.placement == placement{0, 1});
+  CHECK(validate(q, s, r.run).empty());
+}
+
+TEST_CASE("replan: keeps to the memory that there is now, and finds a plan where there is one") {
+  rng random{7};
+  int plans = 0, none_at_all = 0, moved = 0;
+  for (int round = 0; round < test::rounds(600); ++round) {
+    CAPTURE(round);
+    workload_builder b;
+    const auto n = 2 + random.below(5);
+    for (op_id v = 0; v < n; ++v) {
+      b.add_op({.work = static_cast<double>(1 + random.below(5)), .bytes = random.below(4),
+                .resident_bytes = random.below(12)});
+      for (op_id u = 0; u < v; ++u) {
+        if (random.below(3) == 0) {
+          b.add_edge(u, v);
+        }
+      }
+    }
+    const auto w = std::move(b).build();
+    const auto k = 2 + random.below(2);
+    std::vector<device> before(k), now(k);
+    for (device_id d = 0; d < k; ++d) {
+      before[d].speed = now[d].speed = 1.0 / (1 + random.below(3));
+      now[d].memory_capacity = random.below(40);
+    }
+    const platform<uniform_links> roomy{before, uniform_links{{.latency = 0.5, .bandwidth = 10}}};
+    const platform<uniform_links> tight{now, uniform_links{{.latency = 0.5, .bandwidth = 10}}};
+    const problem p{w, roomy}, q{w, tight};
+    plan old{placement(n, 0), {}};
+    for (op_id v = 0; v < n; ++v) {
+      old.placement[v] = random.below(k);
+      old.order.push_back(step::run(v));
+    }
+    trace record;
+    simulator{p, schedule::static_order{}}.run(old, simulate::recorder{record});
+    const std::vector<device_id> gone(random.below(4) == 0 ? 1 : 0, random.below(k));
+    const auto s = state_at(record, random.uniform() * record.makespan, gone);
+    const solve::continuation rest{q, s};
+    const bool is_possible = has_room(q, s, rest.left(), gone);
+    const auto searched = solve::replan(q, s, old, {.moves = 300});
+    CHECK(searched.has_plan() == is_possible);
+    for (const auto& r : {searched, solve::replan(q, s, old, by_heft)}) {
+      REQUIRE((!r.has_plan() || validate(q, s, r.run).empty()));
+      REQUIRE((r.has_plan() || r.reason.has_value()));
+    }
+    plans += searched.has_plan();
+    none_at_all += !searched.has_plan();
+    moved += searched.has_plan() && !(searched.carried_on < std::numeric_limits<double>::infinity());
+  }
+  CHECK(plans > test::rounds(600) / 4);
+  CHECK(none_at_all > test::rounds(600) / 20);
+  CHECK(moved > test::rounds(600) / 20);
 }
 
 } // namespace solve_replan_test

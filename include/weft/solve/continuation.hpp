@@ -7,6 +7,7 @@
 #include "weft/cost/lowered.hpp"
 #include "weft/evaluate/evaluated_plan.hpp"
 #include "weft/instance.hpp"
+#include "weft/partition/assignment.hpp"
 #include "weft/plan/run_state.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
@@ -71,7 +72,8 @@ public:
   std::span<const op_id> again() const { return rest_.state().again(); }
 
   /// The rest of a plan of the whole, in its order, as a plan of `problem()`: a start for refiners. Nothing if it
-  /// has ops on devices that are gone, or apart from their group.
+  /// has ops on devices that are gone or where the problem forbids them, apart from their group, or where there is no
+  /// memory to reserve for them.
   std::optional<plan> left_of(const plan& of_whole) const {
     const plan old = numbers_.tensors().lowered(of_whole);
     check_placement(whole_problem(), old.placement, "plan");
@@ -83,6 +85,9 @@ public:
       if (o.op != none && (!facts.usable(d) || (o.only != none && o.only != d))) {
         return std::nullopt;
       }
+    }
+    if (!is_allowed(x.placement)) {
+      return std::nullopt;
     }
     if (!old.order.empty()) {
       std::vector<std::uint8_t> marks(whole_problem().num_ops(), 0);
@@ -121,6 +126,19 @@ private:
   run_state lowered(run_state s) const {
     s.begun = numbers_.tensors().lowered(std::move(s.begun));
     return s;
+  }
+  /// Whether a placement of `problem()` keeps to kinds, groups and capacities.
+  bool is_allowed(const placement& where) const {
+    partition::assignment<Numbers> books{problem_};
+    for (component_id c = 0; c < problem_.num_components(); ++c) {
+      const auto members = problem_.members(c);
+      const device_id d = where[members.front()];
+      if (!books.fits(c, d) || std::any_of(members.begin(), members.end(), [&](op_id i) { return where[i] != d; })) {
+        return false;
+      }
+      books.place(c, d);
+    }
+    return true;
   }
   bool is_past(op_id i) const { return i >= left().size(); }
   /// Whether tensor r of those that were made, made by u, would be sent to d, which is no op's affair if it is there.

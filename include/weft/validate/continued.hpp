@@ -132,11 +132,12 @@ struct continued_checker {
     }
   }
 
-  /// Groups that did not lose their device, and the rest of those that did, are together; and all has room.
+  /// Groups that did not lose their device, and the rest of those that did, are together; and what runs from the state
+  /// on has room besides what had begun, which is there even if its device has less memory now.
   void check_placement() {
     const auto& w = p.workload();
     std::vector<op_id> first(static_cast<std::size_t>(w.num_groups()), none);
-    std::vector<double> demand(p.num_devices(), 0);
+    std::vector<double> demand(p.num_devices(), 0), begun(p.num_devices(), 0);
     for (const op_id v : ids(p.num_ops())) {
       const device_id d = run.ops[v].device;
       if (gone[d]) {
@@ -149,6 +150,7 @@ struct continued_checker {
           found.push_back({.what = kind::colocation_broken, .op = v, .other = first[g], .device = d});
         }
       }
+      const double before = demand[d];
       demand[d] += static_cast<double>(w.resident_bytes(v));
       for (const tensor_id t : w.outputs(v)) {
         demand[d] += static_cast<double>(w.bytes(t));
@@ -156,9 +158,10 @@ struct continued_checker {
       for (const tensor_id t : w.inputs(v)) {
         demand[d] += static_cast<double>(w.bytes(t));
       }
+      begun[d] += fresh[v] == 0 ? demand[d] - before : 0;
     }
     for (const device_id d : ids(p.num_devices())) {
-      if (const auto capacity = static_cast<double>(p.capacity(d)); demand[d] > capacity) {
+      if (const auto capacity = static_cast<double>(p.capacity(d)); demand[d] > std::max(capacity, begun[d])) {
         found.push_back({.what = kind::capacity_exceeded, .device = d, .expected = capacity, .actual = demand[d]});
       }
     }
