@@ -59,9 +59,9 @@ replanned carry_on(const Continuation& rest, const std::optional<plan>& old) {
 } // namespace detail
 
 /// Plans what has not begun by a solver, such as a pipeline, and returns the better of that and of the old plan, which
-/// it never is worse than where the old one may go on (`continuation::left_of`): ties to the old one. `p` is the workload on the machine as it is now, with the times as
-/// they are known now; `old` the plan that the run followed, with its order (`simulate::plan_of`, where a ready policy
-/// decided it).
+/// it never is worse than where the old one may go on (`continuation::left_of`): ties to the old one. `p` is the
+/// workload on the machine as it is now, with the times as they are known now; `old` the plan that the run followed,
+/// with its order (`simulate::plan_of`, where a ready policy decided it).
 /// ```
 /// const auto s = weft::state_at(trace, 0.3); // or with what is gone: state_at(trace, 0.3, {2})
 /// const auto r = weft::solve::replan(problem, s, plan, weft::pipeline(weft::partition::heft{},
