@@ -4,6 +4,7 @@
 
 #include "simulate/random_problem.hpp"
 #include "solve/every_run.hpp"
+#include "support/array_programs.hpp"
 #include "support/rounds.hpp"
 
 #include "weft/evaluate/evaluation.hpp"
@@ -111,6 +112,29 @@ TEST_CASE("tight memory: on networks, too") {
     compare(n, 1, num_draws(350) / 5, {.max_ops = 6, .max_devices = 3}, network, 2'000);
     CHECK(n.missed == 0);
     CHECK((100 * n.proven >= 98 * n.infeasible || !test::are_all_rounds));
+  }
+}
+
+TEST_CASE("tight memory: an order on one device, in the least memory that there is") {
+  for (const auto& program : {test::anomaly(), test::crossed()}) {
+    const workload w = test::workload_of(program, 1000);
+    for (const std::size_t others : {0u, 1u}) { // devices, without memory
+      CAPTURE(others);
+      std::vector<device> devices(1 + others, {.memory_capacity = 0});
+      devices[0].memory_capacity = 1000 * program.least;
+      const platform<> q{std::move(devices), link_matrix{1 + others}};
+      const problem p{w, q};
+      CAPTURE(program.least);
+      const auto r = solve::best(p, {.moves = 2'000, .memory = memory_rule::over_time});
+      REQUIRE(r.has_plan());
+      CHECK(r.makespan == static_cast<double>(p.num_ops()));
+      CHECK(r.peaks[0] <= 1000 * program.least);
+    }
+    const platform<> less{std::vector<device>(1, {.memory_capacity = 1000 * program.least - 1}), link_matrix{1}};
+    const problem tighter{w, less};
+    const auto r = solve::best(tighter, {.moves = 20'000, .memory = memory_rule::over_time});
+    CHECK_FALSE(r.has_plan());
+    CHECK(r.status == status::infeasible);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "weft/plan/memory_rule.hpp"
 #include "weft/schedule/placed_flow.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -128,6 +129,12 @@ struct placed_live_ranges {
       limit.push_back(p.capacity(d));
       slots.push_back(p.platform().slots(d));
     }
+  }
+
+  /// True if the ops run one after the other on one device.
+  bool is_one_queue() const {
+    return num_ops > 0 && slots[device[0]] == 1 &&
+           std::all_of(device.begin(), device.end(), [&](device_id d) { return d == device[0]; });
   }
 
 private:
