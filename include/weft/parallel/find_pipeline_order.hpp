@@ -4,6 +4,7 @@
 
 #include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
+#include "weft/parallel/detail/every_pipeline_order.hpp"
 #include "weft/parallel/pipeline_order.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ struct pipeline_search_options {
 /// An order that was found.
 struct found_pipeline_order {
   bool found = false;        ///< false: no order was found that fits
-  bool is_impossible = false; ///< not found: there is none, as a device cannot even have one pass of one stage
+  bool is_impossible = false; ///< not found: it is proven that there is none
   bool is_optimal = false;   ///< its value is the bound
   pipeline_order order = {};
   pipeline_run run = {};
@@ -128,11 +129,6 @@ public:
       const bool is_short = options_.objective == pipeline_objective::span || v.makespan <= best.bound * (1 + 1e-12);
       return is_short && v.span <= least_span * (1 + 1e-12);
     };
-    struct candidate {
-      value of;
-      pipeline_order order;
-      std::string start;
-    };
     std::vector<candidate> starts;
     const auto offer = [&](pipeline_order order, const std::string& name) {
       if (is_legal(order) && meter.spend()) {
@@ -163,18 +159,21 @@ public:
     std::stable_sort(starts.begin(), starts.end(),
                      [&](const auto& a, const auto& b) { return score(a.of) < score(b.of); });
     starts.resize(std::min<std::size_t>(starts.size(), rounds));
+    offer_best_of_all(starts, best);
     if (starts.empty()) {
-      best.is_impossible = is_impossible_;
+      best.is_impossible = is_impossible_ || best.bound == infinity;
       return best;
     }
-    value least = starts.front().of;
-    best.order = starts.front().order;
-    best.start = starts.front().start;
+    const auto& first = *std::min_element(starts.begin(), starts.end(),
+                                          [&](const auto& a, const auto& b) { return is_better(a.of, b.of); });
+    value least = first.of;
+    best.order = first.order;
+    best.start = first.start;
     rng random{options_.seed};
     for (std::size_t i = 0; i < starts.size() && !is_best_possible(least) && !meter.exhausted(); ++i) {
       improve(starts[i].order, starts[i].of, meter, static_cast<double>(i + 1) / static_cast<double>(starts.size()),
               random, [&](const value& v, const pipeline_order& order) {
-                if (score(v) < score(least) * (1 - 1e-12)) {
+                if (is_better(v, least)) {
                   least = v;
                   best.order = order;
                   best.start = starts[i].start;
@@ -193,6 +192,7 @@ public:
 
 private:
   static constexpr std::size_t rounds = 3;
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
   static constexpr std::array<std::array<pass, num_passes>, 3> preferences{{
     {pass::backward, pass::forward, pass::weights},
     {pass::backward, pass::weights, pass::forward},
@@ -206,10 +206,44 @@ private:
     double spans = 0;     // their mean
   };
 
+  struct candidate {
+    value of;
+    pipeline_order order;
+    std::string start;
+  };
+
+  /// Of a small pipeline, looks at all orders for a better one than those that are known, or a proof that there is
+  /// none.
+  void offer_best_of_all(std::vector<candidate>& known, found_pipeline_order& result) {
+    every_pipeline_order every{p_, options_.objective == pipeline_objective::span};
+    if (!every.is_small()) {
+      return;
+    }
+    double least = infinity;
+    for (const auto& x : known) {
+      least = std::min(least, main(x.of));
+    }
+    auto best = every(least);
+    if (best.is_complete) {
+      result.bound = std::max(result.bound, std::min(least, best.value));
+    }
+    if (best.value < least) {
+      const auto v = run(best.order);
+      known.insert(known.begin(), {v, std::move(best.order), "the best of all orders"});
+    }
+  }
+
   double score(const value& v) const {
     constexpr double little = 1e-3;
     return options_.objective == pipeline_objective::span ? v.span + little * (v.spans + little * v.makespan)
                                                           : v.makespan + little * (v.span + little * v.spans);
+  }
+
+  /// The time that is to be small.
+  double main(const value& v) const { return options_.objective == pipeline_objective::span ? v.span : v.makespan; }
+  /// Whether a's time is less, or its score if the times are the same: a score may pay with one for the other.
+  bool is_better(const value& a, const value& b) const {
+    return main(a) < main(b) * (1 - 1e-12) || (main(a) <= main(b) * (1 + 1e-12) && score(a) < score(b) * (1 - 1e-12));
   }
 
   value run(const pipeline_order& order) {
@@ -282,7 +316,6 @@ private:
 
   /// An order that is made as it runs. It lacks steps if it comes to where nothing has memory to begin.
   pipeline_order by_rule(const pipeline_rule& rule) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto devices = p_.num_devices();
     pipeline_order order(devices);
     std::vector<byte_count> held(devices, 0);
@@ -442,7 +475,7 @@ private:
         continue;
       }
       const auto next = run(order);
-      const double worse = next.ends ? score(next) - score(current) : std::numeric_limits<double>::infinity();
+      const double worse = next.ends ? score(next) - score(current) : infinity;
       if (worse > 0 && !(heat > 0 && random.uniform() < std::exp(-worse / heat))) {
         order[d].swap(before);
         continue;
@@ -484,7 +517,9 @@ private:
 
 /// Looks for the order in which the devices of a pipeline do their passes in the least time within their memory: starts
 /// from rules that choose as devices become free, and from schedules that are known by name, and moves passes on the
-/// longest path by simulated annealing. With a budget in moves, the same problem and seed give the same order.
+/// longest path by simulated annealing. Of pipelines of few passes (`every_pipeline_order::max_steps`) it looks at all
+/// orders, so that of up to 12 passes an order is found exactly if there is one, and is one of the least time. With a
+/// budget in moves, the same problem and seed give the same order.
 ///
 /// Throws `value_error` like `check`. Complexity: O(steps) per move. Source: the objective of Qi et al., *Zero Bubble
 /// Pipeline Parallelism*, ICLR 2024, and *Pipeline Parallelism with Controllable Memory*, NeurIPS 2024.
