@@ -2,8 +2,11 @@
 #include "weft/parallel/choose_devices.hpp"
 
 #include "../platform/renumbered.hpp"
+#include "built_net.hpp"
 #include "weft/core/random.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/tensor_parallel.hpp"
 #include "weft/platform/presets.hpp"
 
 #include <doctest/doctest.h>
@@ -115,6 +118,55 @@ TEST_CASE("choose_devices: numbers do not matter, whatever the machine, the mesh
         CHECK(all_reduce_seconds(other, again, how) ==
               doctest::Approx(all_reduce_seconds(p, chosen, how)).epsilon(1e-6));
       }
+    }
+  }
+}
+
+/// The time of a step that `replicas` do, whose ops `ranks` of the GPUs split each.
+double step_seconds(const test::built_net& n, const parallel::split_model& model,
+                    const std::vector<std::uint32_t>& axis, const platform<>& p, std::uint32_t ranks,
+                    std::uint32_t replicas) {
+  const auto& w = n.built.graph;
+  const auto devices = choose_devices(p, accelerators(p), levels{{ranks}, {replicas}}, contention_model::fair);
+  parallel::replicated_workload made;
+  std::vector<placement> where;
+  workload step;
+  for (std::uint32_t r = 0; r < replicas; ++r) {
+    std::vector<placement> on_ranks;
+    for (std::uint32_t t = 0; t < ranks; ++t) {
+      on_ranks.emplace_back(w.num_ops(), devices[r * ranks + t]);
+    }
+    auto split = parallel::tensor_parallel(model, axis, on_ranks);
+    where.push_back(std::move(split.where));
+    step = std::move(split.graph);
+  }
+  std::vector<device_id> firsts;
+  for (std::uint32_t r = 0; r < replicas; ++r) {
+    firsts.push_back(devices[r * ranks]);
+  }
+  const auto all_reduce = parallel::choose_all_reduce(10'000'000, p, firsts, contention_model::fair);
+  const auto both = parallel::data_parallel(step, where, all_reduce.messages);
+  const auto anywhere = both.graph.with_kinds(std::vector<kind_set>(both.graph.num_ops(), kind_set::all()));
+  const problem all{anywhere, p};
+  return simulator{all, schedule::fifo{}, simulate::any_network{}}.run(plan{.placement = both.where}).makespan;
+}
+
+TEST_CASE("choose_devices: steps on a machine with other numbers take as long") {
+  rng random{19};
+  const test::built_net n{"mnist_conv@8"};
+  const auto model = n.model();
+  const auto costs = test::costs_of(n.built.graph, 2, 1e11);
+  const auto split = parallel::choose_splits(model, 2, costs, {.budget = {.moves = 50}});
+  const std::vector<std::uint32_t> whole(n.built.graph.num_ops(), none);
+  for (const std::string_view name : {"p3_8xlarge_x2", "pcie_4gpu"}) {
+    CAPTURE(name);
+    const auto p = presets::make(name);
+    const double of_data = step_seconds(n, model, whole, p, 1, 4);
+    const double of_both = step_seconds(n, model, split.axis, p, 2, 2);
+    for (int times = 0; times < 2; ++times) {
+      const auto other = weft_test::renumbered(p, weft_test::shuffled(p.num_devices(), random));
+      CHECK(step_seconds(n, model, whole, other, 1, 4) == doctest::Approx(of_data).epsilon(0.01));
+      CHECK(step_seconds(n, model, split.axis, other, 2, 2) == doctest::Approx(of_both).epsilon(0.01));
     }
   }
 }
