@@ -13,6 +13,7 @@
 #include "weft/parallel/experts.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
+#include "weft/platform/canonical_order.hpp"
 #include "weft/report/names.hpp"
 #include "weft/validate/memory_shortage.hpp"
 #include "weft/workload/builder.hpp"
@@ -32,6 +33,8 @@ namespace place {
 namespace {
 
 using namespace weft;
+using parallel::mesh_level;
+using parallel::mesh_traffic;
 
 /// So many of the fastest accelerators (0: all), if there are several in all, and they are not all alike.
 std::vector<device_id> unlike_devices(const platform<>& p, std::size_t count = 0) {
@@ -44,10 +47,17 @@ std::vector<device_id> unlike_devices(const platform<>& p, std::size_t count = 0
   if (all.size() <= alike_devices(p).size()) {
     return {};
   }
-  std::stable_sort(all.begin(), all.end(), [&](device_id a, device_id b) { return p.speed(a) > p.speed(b); });
-  all.resize(count == 0 ? all.size() : std::min(count, all.size()));
-  std::sort(all.begin(), all.end());
-  return all;
+  if (count == 0 || count >= all.size()) {
+    return all;
+  }
+  std::vector<device_id> fastest; // of equally fast ones those that come first whatever their numbers
+  for (const device_id d : canonical_order(p)) {
+    hardware_kind(p, d) != device_kind::cpu ? fastest.push_back(d) : void();
+  }
+  std::stable_sort(fastest.begin(), fastest.end(), [&](device_id a, device_id b) { return p.speed(a) > p.speed(b); });
+  fastest.resize(count);
+  std::sort(fastest.begin(), fastest.end());
+  return fastest;
 }
 
 double total_work(const workload& w) {
@@ -366,13 +376,14 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
   if ((o.by_speed && !asked) || (o.split_experts && *o.split_experts)) {
     return;
   }
-  const auto devices = unlike_devices(target.devices, o.ranks);
+  auto devices = unlike_devices(target.devices, o.ranks);
   if (devices.size() < 2 || devices.size() < o.ranks) {
     all.why_not = !asked            ? all.why_not
                   : devices.empty() ? "there are no accelerators that differ"
                                     : fmt::format("there are {} accelerators", devices.size());
     return;
   }
+  devices = joined_devices(o, target, devices, {{static_cast<std::uint32_t>(devices.size())}});
   auto split = split_by_speed(o, target, in, devices, table);
   if (!o.examples.empty()) {
     split = {.devices = devices, .examples = o.examples, .by_speed = true};
@@ -441,7 +452,6 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     }
     ++tried;
     on_stage(fmt::format("splitting the batch among {} devices", ranks));
-    const std::vector<device_id> some(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(ranks));
     for (const auto& [sharded, experts] :
          {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
       auto& kind = fits[experts];
@@ -450,7 +460,9 @@ void split_batch(const options& o, const tool::target& target, const tool::input
           (o.split_experts ? *o.split_experts != experts : experts && num_experts < ranks)) {
         continue;
       }
-      const auto split = even_split(some, in.batch, sharded, experts);
+      const mesh_level of_ranks{static_cast<std::uint32_t>(ranks),
+                                sharded ? mesh_traffic::in_parts : mesh_traffic::all_reduce};
+      const auto split = even_split(joined_devices(o, target, devices, {of_ranks}), in.batch, sharded, experts);
       std::unique_ptr<parallel_step> step;
       try {
         step = make_step(o, target, in, split, table);
@@ -539,8 +551,8 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
       continue;
     }
     on_stage(fmt::format("splitting each op among {} devices", ranks));
-    const std::vector<device_id> some(devices.begin(),
-                                      devices.begin() + static_cast<std::ptrdiff_t>(replicas * ranks));
+    const auto some = joined_devices(o, target, devices,
+                                     {{static_cast<std::uint32_t>(ranks)}, {static_cast<std::uint32_t>(replicas)}});
     const double faster_than = o.parallel == options::parallelism::automatic && all.best &&
                                    is_hopeless.is_large(replicas * ranks)
                                  ? all.best->found.run.makespan

@@ -7,6 +7,7 @@
 #include "weft/validate/memory_shortage.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +25,10 @@ std::vector<device_id> alike_devices(const platform<>& p) {
   };
   std::vector<device_id> best;
   const auto merit = [&](const std::vector<device_id>& all) {
-    return all.empty() ? std::pair{false, 0.0}
-                       : std::pair{hardware_kind(p, all.front()) != device_kind::cpu,
-                                   static_cast<double>(all.size()) * p.speed(all.front())};
+    return all.empty() ? std::tuple{false, 0.0, 0.0, byte_count{0}}
+                       : std::tuple{hardware_kind(p, all.front()) != device_kind::cpu,
+                                    static_cast<double>(all.size()) * p.speed(all.front()),
+                                    p.memory_bandwidth(all.front()), p.memory_capacity(all.front())};
   };
   std::vector<bool> seen(p.num_devices(), false);
   for (const device_id d : ids(p.num_devices())) {
@@ -44,6 +46,11 @@ std::vector<device_id> alike_devices(const platform<>& p) {
     }
   }
   return best;
+}
+
+std::vector<device_id> joined_devices(const options& o, const tool::target& target, const std::vector<device_id>& among,
+                                      const std::vector<parallel::mesh_level>& levels) {
+  return parallel::choose_devices(target.devices, among, levels, o.contention);
 }
 
 placement replica_on(device_id home, const workload& w, const platform<>& p) {
@@ -96,15 +103,19 @@ std::string range_of(const platform<>& p, const std::vector<device_id>& devices)
   const auto is_left_out = [&](device_id d) {
     return hardware_kind(p, d) != device_kind::cpu && std::find(devices.begin(), devices.end(), d) == devices.end();
   };
-  const auto between = ids(devices.back() + 1);
-  if (std::none_of(between.begin() + devices.front(), between.end(), is_left_out)) {
-    return fmt::format("{} to {}", report::device_name(p, devices.front()), report::device_name(p, devices.back()));
-  }
-  std::string names;
+  std::vector<std::string> names;
   for (const device_id d : devices) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", report::device_name(p, d));
+    names.push_back(report::device_name(p, d));
   }
-  return names;
+  const auto [first, last] = std::minmax_element(devices.begin(), devices.end());
+  const auto between = ids(*last + 1);
+  if (std::any_of(between.begin() + *first, between.end(), is_left_out)) {
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+  const auto range = fmt::format("{} to {}", report::device_name(p, *first), report::device_name(p, *last));
+  return std::is_sorted(devices.begin(), devices.end()) ? range
+                                                        : fmt::format("{} in the order {}", range,
+                                                                      fmt::join(names, ", "));
 }
 
 void run_step(const options& o, const tool::target& target, const cost::efficiency_table& table, placement where,

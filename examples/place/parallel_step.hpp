@@ -4,6 +4,8 @@
 
 #include "parallel.hpp"
 
+#include "weft/parallel/choose_devices.hpp"
+
 #include <string>
 #include <vector>
 
@@ -11,6 +13,11 @@ namespace place {
 
 /// Of the sets of devices that are alike the one that computes most, accelerators first.
 std::vector<weft::device_id> alike_devices(const weft::platform<>& p);
+
+/// The devices of a mesh among these, by the links that join them (`parallel::choose_devices`).
+std::vector<weft::device_id> joined_devices(const options& o, const tool::target& target,
+                                            const std::vector<weft::device_id>& among,
+                                            const std::vector<weft::parallel::mesh_level>& levels);
 
 /// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
 /// nearest.
@@ -20,7 +27,7 @@ weft::placement replica_on(weft::device_id home, const weft::workload& w, const 
 std::vector<weft::placement> replicas_on(const std::vector<weft::device_id>& devices, const weft::workload& w,
                                          const weft::platform<>& p);
 
-/// Their names, as short as can be.
+/// Their names, as short as can be, and their order if it is not that of their numbers.
 std::string range_of(const weft::platform<>& p, const std::vector<weft::device_id>& devices);
 
 /// The type of an op that changes a variable in a way of its own; empty if there is none.

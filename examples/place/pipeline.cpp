@@ -410,10 +410,15 @@ void write_exports(const options& o, const tool::input& whole, const staged_mode
 /// order was found that fits.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
                                          const micro_batch_model& model, const pipeline_shape& shape,
-                                         const std::vector<device_id>& devices, bool shard_updates,
+                                         const std::vector<device_id>& among, bool shard_updates,
                                          parallel::backward_passes how, double faster_than,
                                          const cost::efficiency_table& table) {
+  using enum parallel::mesh_traffic;
   // The replicas of a stage are beside each other: what they send is most.
+  const auto devices = joined_devices(o, target, among,
+                                      {{shape.ranks},
+                                       {shape.replicas, shard_updates ? in_parts : all_reduce},
+                                       {shape.stages, neighbours}});
   std::vector<std::vector<device_id>> of_replica(shape.replicas);
   for (std::uint32_t s = 0; s < shape.stages; ++s) {
     for (std::uint32_t r = 0; r < shape.replicas; ++r) {
@@ -422,7 +427,6 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       }
     }
   }
-  const std::vector<device_id> used(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(shape.devices()));
   auto found_stages = model.staged(shape, of_replica.front(), faster_than);
   if (!found_stages) {
     return nullptr;
@@ -561,8 +565,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     step->about = fmt::format("{}{} micro-batches, {:.0f} % idle{}",
                               shape.turns > 1 ? fmt::format("in {} turns, ", shape.turns) : "", shape.micro_batches,
                               100 * idle, shard_updates ? ", sharded updates" : "");
-    const auto on_what = shape.devices() == 1 ? report::device_name(target.devices, used.front())
-                                              : range_of(target.devices, used);
+    const auto on_what = shape.devices() == 1 ? report::device_name(target.devices, devices.front())
+                                              : range_of(target.devices, devices);
     a.strategy = fmt::format("{} on {}, {} micro-batches of {} sample{}{}{}, devices idle for {:.1f} % of the step",
                              staged.num_stages == 1 ? "gradients that are added up"
                              : shape.turns > 1      ? fmt::format("pipeline of {} stages, {} per device,",
