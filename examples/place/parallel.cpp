@@ -138,8 +138,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   step->how = shard_batch(target, step->in, split.devices, split.shard_updates, how.shared.owner);
   step->how.value.batch = whole.batch;
   step->how.value.examples = split.by_speed ? split.examples : std::vector<std::uint64_t>{};
-  step->in.model.ops = std::move(made.graph);
-  run_step(o, target, table, std::move(made.where), made.origin, *step);
+  const auto alone = std::exchange(step->in.model.ops, std::move(made.graph));
+  run_step(o, target, table, std::move(made.where), alone, made.origin, *step);
   auto& a = step->found;
   step->spec = fmt::format("data={},{}{}{}", ranks, split.shard_updates ? "sharded" : "whole",
                            split.split_experts ? ",experts" : "",
@@ -239,7 +239,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
         v = v == none ? none : made.origin[v];
       }
     }
-    run_step(o, target, table, std::move(placed), origin, *step);
+    run_step(o, target, table, std::move(placed), w, origin, *step);
     capacity = capacity / 10 * 9;
   }
   if (!step) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "parallel_step.hpp"
 
+#include "weft/parallel/copies_in_order.hpp"
 #include "weft/parallel/replica_placement.hpp"
 #include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
+#include "weft/solve/recomputation.hpp"
 #include "weft/validate/memory_shortage.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -118,8 +121,56 @@ std::string range_of(const platform<>& p, const std::vector<device_id>& devices)
                                                                       fmt::join(names, ", "));
 }
 
+/// True if what stays on each device fits there.
+static bool resident_bytes_fit(const problem& p, const placement& where) {
+  std::vector<byte_count> held(p.num_devices(), 0);
+  for (const op_id v : ids(p.num_ops())) {
+    held[where[v]] += p.workload().resident_bytes(v);
+  }
+  const auto devices = ids(p.num_devices());
+  return std::all_of(devices.begin(), devices.end(), [&](device_id d) { return held[d] <= p.capacity(d); });
+}
+
+/// Looks for an order in which a step fits that does not, one with the longest way to the end first: as the model runs
+/// on one device where it holds little, with what is sent whenever it arrives, or waiting for it. Keeps the order in
+/// which it lacks least.
+static void hold_less(const options& o, const tool::target& target, const workload& model,
+                      const std::vector<op_id>& origin, parallel_step& step) {
+  const auto& p = *step.made;
+  const auto where = step.found.plan.placement;
+  const auto shortages = memory_shortages(p, where, step.found.run);
+  if (shortages.empty() || !resident_bytes_fit(p, where)) {
+    return;
+  }
+  const auto lacks = [&](const answer& a) {
+    byte_count most = 0;
+    for (const auto& s : memory_shortages(p, where, a.run)) {
+      most = std::max(most, s.peak - s.capacity);
+    }
+    return most;
+  };
+  const auto list = parallel::copies_in_order(p.workload(), origin,
+                                              solve::order_within(model, shortages.front().capacity).sequence);
+  for (const bool waits : {false, true}) {
+    answer other{.found = true, .plan = {where, {}}};
+    if (waits) {
+      std::transform(list.begin(), list.end(), std::back_inserter(other.plan.order), step::run);
+    } else {
+      other.plan.order = order_by_list(o, p, where, list);
+    }
+    auto before = std::exchange(step.found, std::move(other));
+    follow_step(o, target, step);
+    if (step.found.found) {
+      return;
+    }
+    if (lacks(before) <= lacks(step.found)) {
+      step.found = std::move(before);
+    }
+  }
+}
+
 void run_step(const options& o, const tool::target& target, const cost::efficiency_table& table, placement where,
-              const std::vector<op_id>& origin, parallel_step& step) {
+              const workload& model, const std::vector<op_id>& origin, parallel_step& step) {
   auto& returned = step.in.model.returned;
   const auto of_model = std::exchange(returned, {});
   for (const op_id v : ids(origin.size())) {
@@ -135,6 +186,9 @@ void run_step(const options& o, const tool::target& target, const cost::efficien
   a.found = true;
   a.plan.placement = std::move(where);
   follow_step(o, target, step);
+  if (!a.found) {
+    hold_less(o, target, model, origin, step);
+  }
 }
 
 void follow_step(const options& o, const tool::target& target, parallel_step& step) {

@@ -39,9 +39,11 @@ std::string why_not_along_axes(const tool::input& in);
 /// Bytes of a number in a gradient.
 double element_bytes(const options& o, const weft::model& m);
 
-/// Simulates a step whose ops are made, with that placement. `origin` says which op of the model each came from.
+/// Simulates a step whose ops are made, with that placement. `origin` says which op of `model` each came from. Where it
+/// does not fit as a framework would run it, it takes an order in which the model holds little on one device.
 void run_step(const options& o, const tool::target& target, const weft::cost::efficiency_table& table,
-              weft::placement where, const std::vector<weft::op_id>& origin, parallel_step& step);
+              weft::placement where, const weft::workload& model, const std::vector<weft::op_id>& origin,
+              parallel_step& step);
 
 /// Simulates a step whose problem and plan are made, and says whether it fits.
 void follow_step(const options& o, const tool::target& target, parallel_step& step);

@@ -339,6 +339,15 @@ void follow(const options& o, const problem& p, answer& a) {
   a.run = run_of(o, p, a.plan, schedule::static_order{});
 }
 
+order order_by_list(const options& o, const problem& p, const placement& where, const std::vector<op_id>& list) {
+  std::vector<double> priority(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    priority[list[i]] = -static_cast<double>(i);
+  }
+  const auto by_list = [&](const auto& flow, item_id i) { return flow.is_send(i) ? 1.0 : priority[i]; };
+  return simulate::plan_of(p, run_of(o, p, plan{.placement = where}, by_list)).order;
+}
+
 std::vector<report::alternative> baselines(const options& o, const problem& p) {
   auto plans = on_one_of_the_devices(p);
   if (const auto some = partition::accelerators(p); some.size() > 1 && is_accelerator(p, some.front())) {

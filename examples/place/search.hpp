@@ -58,6 +58,11 @@ answer search(const options& o, const problem& p, const estimate& base, const li
 /// plan gets the order that this gave.
 void follow(const options& o, const problem& p, answer& a);
 
+/// The order of a run in which each device, whenever it is free, does the first op of `list` that is ready. All ops are
+/// in it once.
+weft::order order_by_list(const options& o, const problem& p, const weft::placement& where,
+                          const std::vector<weft::op_id>& list);
+
 /// What one would do without a search; each placement once, those that fit and take least first.
 std::vector<weft::report::alternative> baselines(const options& o, const problem& p);
 

@@ -9,6 +9,7 @@
 #include "weft/parallel/choose_stages.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
+#include "weft/parallel/copies_in_order.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/experts.hpp"
 #include "weft/parallel/find_pipeline_order.hpp"
