@@ -11,6 +11,7 @@
 #include "place/recomputation.hpp"
 #include "place/replay.hpp"
 #include "place/search.hpp"
+#include "place/wide_numbers.hpp"
 #include "tool/costs.hpp"
 #include "tool/files.hpp"
 #include "tool/main.hpp"
@@ -276,6 +277,10 @@ int run(int argc, char** argv) {
     notes.push_back("the work is not shared: " + split.why_not);
   }
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
+  if (auto note = splits ? std::string{} : place::about_wide_numbers(o, in.model, problem, found.plan.placement);
+      !note.empty()) {
+    notes.push_back(std::move(note));
+  }
   if (o.objective == place::objective::period) {
     if (auto note = place::about_steps_in_flight(run_problem, found); !note.empty()) {
       notes.push_back(std::move(note));

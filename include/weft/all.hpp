@@ -74,7 +74,6 @@
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/parameter_holders.hpp"
 #include "weft/workload/slots.hpp"
 #include "weft/workload/workload.hpp"
 

@@ -26,6 +26,7 @@
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/op_facts.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/parameter_holders.hpp"
 #include "weft/workload/recomputed.hpp"
 #include "weft/workload/shape_call.hpp"
 #include "weft/workload/shape_rules.hpp"
@@ -39,5 +40,6 @@
 
 #include "weft/partition/pin.hpp"
 
+#include "weft/solve/narrower_numbers.hpp"
 #include "weft/solve/offloading.hpp"
 #include "weft/solve/recomputation.hpp"

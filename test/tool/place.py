@@ -232,6 +232,15 @@ def main(folder):
     refused(*gpt, '--overhead', '2x', because="--overhead")
     refused(*gpt, '--overhead', '2', because="'2' has no unit; give one, as in 2GiB")
     refused(*gpt, '--by-layer', '--max-batch', because='--by-layer cuts between layers')
+    small_gpu = write('small_gpu.json', json.dumps({
+        'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e10}},
+        'devices': [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e11},
+                    {'name': 'gpu', 'kind': 'gpu', 'speed': 1e13, 'memory': 3.5e8}]}))
+    small = ('zoo:gpt2_small@1x64:inference', '--platform', small_gpu, '--budget', '100moves')
+    spilled = flat(placed(*small))
+    check('no room for them: with numbers of 32 bits' in spilled and '--dtype bf16 or fp16 asks for that' in spilled,
+          f'16 bits would fit: {spilled[-900:]}')
+    check('no room for them' not in flat(placed(*small, '--dtype', 'bf16')), 'in 16 bits nothing is spilled')
     endless = pair_with('endless.json')
     check(peak(placed('zoo:gpt2_small@1x64:inference', '--platform', endless, '--budget', '100moves', '--overhead',
                       '0.1')) > 0,

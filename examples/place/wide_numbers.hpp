@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Ops that are on CPUs because numbers of 32 bits leave accelerators no room for them.
+#pragma once
+
+#include "options.hpp"
+#include "search.hpp"
+
+#include "weft/workload/model.hpp"
+
+#include <string>
+
+namespace place {
+
+/// What numbers of 16 bits would change for a plan; empty if they cannot be asked for, or would bring no more ops to
+/// accelerators.
+std::string about_wide_numbers(const options& o, const weft::model& m, const problem& p, const weft::placement& where);
+
+} // namespace place
