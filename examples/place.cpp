@@ -14,6 +14,7 @@
 #include "place/wide_numbers.hpp"
 #include "tool/costs.hpp"
 #include "tool/files.hpp"
+#include "tool/interrupt.hpp"
 #include "tool/main.hpp"
 #include "tool/model_file.hpp"
 #include "tool/platforms.hpp"
@@ -152,18 +153,28 @@ std::string smaller_batch(const options& o, const tool::target& target,
     return {};
   }
   try {
-    const auto batch =
-      place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : max_examples, on_stage);
-    return batch != 0 ? fmt::format("  with a smaller batch: it fits with --batch {}\n", batch)
-                      : "  with a smaller batch: no plan was found for a batch of 1 either\n";
+    const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : max_examples,
+                                            on_stage, o.budget.seconds);
+    return batch != 0              ? fmt::format("  with a smaller batch: it fits with --batch {}\n", batch)
+           : place::is_stopped(o) ? ""
+                                  : "  with a smaller batch: no plan was found for a batch of 1 either\n";
   } catch (const weft::error&) { // it takes none, or its name has one
     return {};
   }
 }
 
+/// What is said after Ctrl-C where there is no plan yet.
+int end_without_plan(const options& o, const status_line& line) {
+  line.clear();
+  fmt::print(stderr, "place: ended before a plan was found for {} on {}\n", o.model, o.platform);
+  return tool::interrupted;
+}
+
 int run(int argc, char** argv) {
   options o = place::parse(argc, argv);
   check_files(o);
+  const tool::interrupt ctrl_c;
+  o.budget.stop = &ctrl_c.token();
   status_line line;
   auto target = target_of(o);
   const auto& devices = target.devices;
@@ -174,6 +185,9 @@ int run(int argc, char** argv) {
   if (o.max_batch) {
     o.modelling.batch = place::largest_batch(o, target, max_examples, on_stage);
     if (o.modelling.batch == 0) {
+      if (place::is_stopped(o)) {
+        return end_without_plan(o, line);
+      }
       line.clear();
       fmt::print(stderr, "place: no plan was found for {} on {} with a batch of 1\n", o.model, o.platform);
       return 1;
@@ -212,6 +226,9 @@ int run(int argc, char** argv) {
   if (o.parallel != options::parallelism::none && split.ways.empty()) {
     split = place::share_work(o, target, in, table, on_stage);
   }
+  if (place::is_stopped(o) && !split.best && sent.plan.order.empty()) {
+    return end_without_plan(o, line);
+  }
   const bool forced = o.parallel != options::parallelism::none && o.parallel != options::parallelism::automatic;
   if (forced && !split.best) {
     line.clear();
@@ -248,13 +265,16 @@ int run(int argc, char** argv) {
     found.baselines = place::baselines(o, problem);
     found.bound = place::bound_on_any_split(problem);
   }
+  if (!found.found && !found.proven && place::is_stopped(o)) {
+    return end_without_plan(o, line);
+  }
   if (!found.found) {
     line.clear();
     const auto what = found.proven ? fmt::format("{} does not fit on {}", in.name, o.platform)
                                    : fmt::format("no plan was found for {} on {}", in.name, o.platform);
     fmt::print(stderr, "place: {}: {}\n{}", what, found.why, smaller_batch(o, target, on_stage));
     line.clear();
-    return 1;
+    return place::is_stopped(o) ? tool::interrupted : 1;
   }
 
   line.show("analysing the run");
@@ -285,6 +305,9 @@ int run(int argc, char** argv) {
     if (auto note = place::about_steps_in_flight(run_problem, found); !note.empty()) {
       notes.push_back(std::move(note));
     }
+  }
+  if (place::is_stopped(o)) {
+    notes.emplace_back("ended by Ctrl-C, with the best plan until then");
   }
   if (auto note = place::about_network(o, devices); !note.empty()) {
     notes.push_back(std::move(note));
@@ -357,6 +380,9 @@ int run(int argc, char** argv) {
   }
   if (!std::cout) {
     throw weft::error("cannot write the summary to standard output");
+  }
+  if (place::is_stopped(o)) {
+    return tool::interrupted;
   }
   return placed.violations.empty() ? 0 : 1; // a plan that was read may need more memory than there is
 }

@@ -30,6 +30,7 @@ weft::solve::best_result short_search(const options& o, const tool::target& targ
                             .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
                             .seed = o.seed,
                             .threads = o.jobs,
+                            .stop = o.budget.stop,
                             .memory = weft::memory_rule::over_time});
 }
 
@@ -39,8 +40,12 @@ bool fits(const options& o, const tool::target& target, const tool::model_option
 }
 
 std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
-                            const std::function<void(const std::string&)>& on_stage) {
+                            const std::function<void(const std::string&)>& on_stage, double seconds) {
+  const weft::stopwatch clock;
   const auto too_large = weft::least_enough(std::uint64_t{1}, limit - 1, [&](std::uint64_t batch) {
+    if (is_stopped(o) || clock.seconds() >= seconds) {
+      return true;
+    }
     on_stage(fmt::format("trying a batch of {}", batch));
     auto modelling = o.modelling;
     modelling.batch = batch;

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 
 namespace place {
@@ -22,8 +23,10 @@ weft::solve::best_result short_search(const options& o, const tool::target& targ
 bool fits(const options& o, const tool::target& target, const tool::model_options& modelling);
 
 /// The largest batch below `limit`, which is at least 1, for which a plan is found that keeps to the memory over time,
-/// each within a second or a thousand moves; 0 if not even 1 fits. Throws `weft::error` for models that take no batch.
+/// each within a second or a thousand moves; 0 if not even 1 fits. After `seconds` no other batch is tried, and the
+/// largest until then is told. Throws `weft::error` for models that take no batch.
 std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
-                            const std::function<void(const std::string&)>& on_stage);
+                            const std::function<void(const std::string&)>& on_stage,
+                            double seconds = std::numeric_limits<double>::infinity());
 
 } // namespace place

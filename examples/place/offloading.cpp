@@ -172,6 +172,9 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
                                             : std::string{"it does not fit"});
     auto alone = std::numeric_limits<double>::infinity();
     for (auto& how : ways_to_recompute(o, best.in)) {
+      if (is_stopped(o)) {
+        break;
+      }
       on_stage("trying to run ops again, and to send tensors to the host");
       candidate x{.modelling = how};
       x.in = tool::load(o.source, how);

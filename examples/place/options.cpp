@@ -424,7 +424,7 @@ options parse(int argc, char** argv) {
   std::string budget = "5";
   app.add_option("--budget", budget,
                  "What the search may spend: seconds, or moves, as in 100000moves, with which results do\n"
-                 "not depend on the machine's speed")
+                 "not depend on the machine's speed. Ctrl-C ends it with the best plan so far")
     ->type_name("SECONDS|Nmoves")
     ->capture_default_str();
   app.add_option("--least-gain", o.least_gain,

@@ -79,6 +79,9 @@ struct options {
   std::string schedule; ///< of a pipeline
 };
 
+/// True once the search is to end with the best plan so far.
+inline bool is_stopped(const options& o) { return o.budget.stop != nullptr && o.budget.stop->stop_requested(); }
+
 /// Reads the command line. Ends the program for `--help`.
 options parse(int argc, char** argv);
 

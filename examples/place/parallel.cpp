@@ -6,6 +6,7 @@
 
 #include "weft/bound/area.hpp"
 #include "weft/bound/best.hpp"
+#include "weft/bound/live_memory.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
@@ -201,7 +202,8 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
        },
        .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
        .capacity = capacity},
-      {.budget = {.moves = 2000}, .jobs = o.jobs}); // without a clock or seed, so that a plan can be made again
+      // Without a clock or seed, so that a plan can be made again.
+      {.budget = {.moves = 2000, .stop = o.budget.stop}, .jobs = o.jobs});
     if (!again.found && !step) {
       throw does_not_fit("no splits of its ops were found that fit into memory");
     }
@@ -306,7 +308,7 @@ double seconds_alone(const options& o, const tool::target& target, const tool::i
 std::uint64_t least_batch_that_pays(const options& o, const tool::target& target, const tool::input& in,
                                     const batch_split& split, const cost::efficiency_table& table) {
   const auto& devices = split.devices;
-  for (std::uint64_t batch = devices.size(); batch < in.batch; batch *= 2) {
+  for (std::uint64_t batch = devices.size(); batch < in.batch && !is_stopped(o); batch *= 2) {
     try {
       const auto whole = tool::load_with_batch(o.source, o.modelling, batch);
       const auto step =
@@ -444,7 +446,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   std::function<std::uint64_t()> least_batch; // that the best way of these pays for
   std::size_t tried = 0;
   for (std::size_t ranks = devices.size(); ranks > 1 && tried < max_numbers; --ranks) {
-    if (!all.why_not.empty() || !(fits[0].sharded || (fits[1].sharded && num_experts >= ranks))) {
+    if (is_stopped(o) || !all.why_not.empty() || !(fits[0].sharded || (fits[1].sharded && num_experts >= ranks))) {
       break;
     }
     if (in.batch % ranks != 0 || (o.ranks != 0 && o.ranks != ranks) || is_hopeless(ranks, all)) {
@@ -547,6 +549,9 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
       all.why_not = fmt::format("a batch of {} cannot be split among {} replicas", in.batch, replicas);
       return;
     }
+    if (is_stopped(o)) {
+      return;
+    }
     if (is_hopeless(replicas * ranks, all)) {
       continue;
     }
@@ -569,9 +574,22 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
         }
       }
     } catch (const does_not_fit& e) {
-      keep_misfit(name, e.what(), all);
+      if (!is_stopped(o)) { // else the search had no time
+        keep_misfit(name, e.what(), all);
+      }
     }
   }
+}
+
+/// Why the step fits into no number of parts that run at once: it holds more at some moment than all devices together
+/// have. Empty if that is not so.
+std::string why_too_large(const options& o, const tool::target& target, const tool::input& in,
+                          const cost::efficiency_table& table) {
+  std::vector<std::string> unread;
+  const auto estimate = tool::make_estimate(o.modelling, in, target, table);
+  const problem whole{in.model.ops, target.devices, tool::make_costs(o.modelling, in, target, estimate, unread)};
+  const auto why = bound::why_too_large(whole);
+  return why ? to_string(*why, why->op == none ? std::string_view{} : in.model.ops.name(why->op)) : std::string{};
 }
 
 } // namespace
@@ -583,12 +601,16 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
   parallel_answer all;
   const auto devices = alike_devices(target.devices);
   const bool mixed = o.parallel == data && o.tensor_ranks != 0;
+  const auto too_large = o.parallel == pipeline ? std::string{} : why_too_large(o, target, in, table);
+  if (!too_large.empty()) {
+    keep_misfit("without micro-batches", too_large, all);
+  }
   if ((o.parallel == data && !mixed) || o.parallel == automatic) {
     all.why_not = why_not_split(o, target, in);
-    if (all.why_not.empty()) {
+    if (all.why_not.empty() && too_large.empty()) {
       split_batch_by_speed(o, target, in, table, on_stage, all);
     }
-    if (all.why_not.empty() && devices.size() > 1 && !(o.by_speed && *o.by_speed)) {
+    if (all.why_not.empty() && too_large.empty() && devices.size() > 1 && !(o.by_speed && *o.by_speed)) {
       split_batch(o, target, in, devices, table, on_stage, all);
     }
   }
@@ -601,7 +623,8 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
   }
   if ((o.parallel == tensor || mixed) && devices.size() < 2) {
     all.why_not = "the platform has no two devices that are alike";
-  } else if (o.parallel == tensor || mixed || (o.parallel == automatic && devices.size() > 1)) {
+  } else if (too_large.empty() &&
+             (o.parallel == tensor || mixed || (o.parallel == automatic && devices.size() > 1))) {
     split_ops(o, target, in, devices, table, on_stage, all);
   }
   sort_ways(all.ways);

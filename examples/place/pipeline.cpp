@@ -50,6 +50,8 @@ struct pipeline_shape {
   std::uint64_t micro_batches = 1;
 
   std::size_t devices() const { return std::size_t{replicas} * stages * ranks; }
+  /// Forward and backward ones of all replicas.
+  std::uint64_t passes() const { return 2 * micro_batches * stages * turns * replicas; }
   std::string name() const {
     if (replicas > 1 && ranks > 1 && stages > 1) { // the table has no room for more
       return fmt::format("data {}, tensor {}, pipeline {}", replicas, ranks, stages);
@@ -70,6 +72,10 @@ struct pipeline_shape {
                        turns > 1 ? fmt::format(",turns={}", turns) : "");
   }
 };
+
+/// Longer steps are not looked for: each order that is tried would take a second to run.
+constexpr std::uint64_t max_passes = 20'000;
+constexpr std::uint64_t max_passes_given = 1'000'000; ///< of a step that was asked for
 
 /// Times that are known op by op, wherever ops run.
 struct known_times : tool::estimate {
@@ -252,7 +258,7 @@ private:
            .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
            .capacity = capacity,
            .lasts = [&](op_id v) { return is_added_up(v); }},
-          {.budget = {.moves = 2000}, .jobs = o_.jobs});
+          {.budget = {.moves = 2000, .stop = o_.budget.stop}, .jobs = o_.jobs});
       }
       return chosen;
     };
@@ -482,11 +488,12 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   }
   const auto num_steps = static_cast<double>(p.passes_each() * p.stages.size() * p.micro_batches);
   const bool is_only_one = o.parallel == options::parallelism::pipeline;
-  const auto moves = static_cast<std::uint64_t>(std::clamp((is_only_one ? 1e8 : 1e7) / num_steps, 1e3, 1e5));
+  const auto moves = static_cast<std::uint64_t>(std::clamp((is_only_one ? 1e8 : 1e7) / num_steps, 1e2, 1e5));
   const auto given = p.capacity;
   std::unique_ptr<parallel_step> step;
   for (int tries = 0; tries < 4 && (!step || !step->found.found); ++tries) {
-    const auto found = parallel::find_pipeline_order(p, {.budget = {.moves = moves}, .seed = o.seed});
+    const auto found =
+      parallel::find_pipeline_order(p, {.budget = {.moves = moves, .stop = o.budget.stop}, .seed = o.seed});
     if (!found.found) {
       if (!step) {
         step = std::make_unique<parallel_step>();
@@ -667,6 +674,10 @@ private:
       return fmt::format("a batch of {} cannot be split into {} micro-batches of each of {} replica{}", in_.batch,
                          s.micro_batches, s.replicas, s.replicas == 1 ? "" : "s");
     }
+    if (s.passes() > max_passes_given) {
+      return fmt::format("a step of {} passes, of which at most {} are simulated: give fewer micro-batches", s.passes(),
+                         max_passes_given);
+    }
     if (s.micro_batches == 0 && (in_.batch % s.replicas != 0 || in_.batch == s.replicas)) {
       return fmt::format("a batch of {} cannot be split into micro-batches for {} replica{}", in_.batch, s.replicas,
                          s.replicas == 1 ? "" : "s");
@@ -706,7 +717,12 @@ private:
       add_count();
     } else if (in_.batch % s.replicas == 0) {
       for (s.micro_batches = in_.batch / s.replicas; s.micro_batches > 1; s.micro_batches /= 2) {
-        add_count();
+        if (is_stopped(o_)) {
+          return;
+        }
+        if (s.passes() <= max_passes) {
+          add_count();
+        }
         if (s.micro_batches % 2 != 0) {
           break;
         }
@@ -726,6 +742,9 @@ private:
       return std::tuple{a.shape.ranks, a.estimate} < std::tuple{b.shape.ranks, b.estimate};
     });
     for (const auto& c : some) {
+      if (is_stopped(o_)) {
+        return;
+      }
       if (is_forced_ || c.bound < too_slow(c.shape)) {
         try_one(c.shape, *c.model);
       }
@@ -736,6 +755,12 @@ private:
   double too_slow(const pipeline_shape& s) const {
     const double least = std::min(least_seconds_of(all_), least_seconds_of(found_));
     return is_forced_ ? std::numeric_limits<double>::infinity() : s.stages == 1 ? least : 1.1 * least;
+  }
+
+  void note_misfit(const pipeline_shape& s, const std::string& why) {
+    if (!is_stopped(o_)) { // else a search had no time
+      keep_misfit(s.name(), why, found_);
+    }
   }
 
   void try_one(const pipeline_shape& s, const micro_batch_model& model) {
@@ -756,7 +781,7 @@ private:
           break;
         }
         if (!step->made) {
-          keep_misfit(s.name(), step->found.why, found_);
+          note_misfit(s, step->found.why);
           continue;
         }
         const bool fits = step->found.found;
@@ -769,7 +794,7 @@ private:
       why_not_ = fmt::format("{} stages of layers would wait for each other in a circle, as ops of several layers are "
                              "kept together: try another number of stages", s.stages * s.turns);
     } catch (const does_not_fit& e) {
-      keep_misfit(s.name(), e.what(), found_);
+      note_misfit(s, e.what());
     } catch (const error& e) { // such as a model with fewer layers than stages
       why_not_ = e.what();
     }

@@ -45,7 +45,7 @@ parallel_answer share_recomputed(options& o, const tool::target& target, const w
       best = again;
     }
     all.why_not = some.why_not;
-    if (some.all_fit) {
+    if (some.all_fit || is_stopped(o)) {
       break;
     }
   }

@@ -139,7 +139,8 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   const auto needed = solve::devices_needed(
     p.workload(), p.platform(), estimates, like, std::nullopt, 256,
     {.seconds = std::max(o.budget.seconds - spent, o.budget.seconds / 2),
-     .moves = 0},
+     .moves = 0,
+     .stop = o.budget.stop},
     [&](std::size_t count) {
       tell.on_stage(fmt::format("no plan was found; trying {} devices like {}", count, p.platform().name(like)));
     });
@@ -165,6 +166,7 @@ solve::best_options budget_of(const options& o, const progress_callback& on_prog
           .moves = o.budget.moves,
           .seed = o.seed,
           .threads = o.jobs,
+          .stop = o.budget.stop,
           .on_progress = on_progress,
           .memory = memory_rule::over_time};
 }

@@ -11,8 +11,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace bound_live_memory_test {
 
@@ -82,6 +84,31 @@ TEST_CASE("bound::live_memory: at the loss, what the backward pass needs") {
   CHECK(bound.op == 4);
   CHECK(bound::live_memory(p, 0).bytes == 56);
   CHECK(bound::live_memory(p, 0).op == none);
+}
+
+TEST_CASE("bound::why_too_large: where all devices together have less than every plan holds, and nowhere else") {
+  rng random{29};
+  int refused = 0;
+  for (int round = 0; round < 1000; ++round) {
+    CAPTURE(round);
+    const test::drawn s{random};
+    const auto least = bound::live_memory(s.p);
+    std::vector<byte_count> capacity(s.p.num_devices(), least.bytes / s.p.num_devices());
+    capacity.front() += least.bytes % s.p.num_devices();
+    CHECK_FALSE(bound::why_too_large(s.p.with_capacities(capacity)));
+    if (least.bytes > 0) {
+      auto& some = *std::ranges::max_element(capacity);
+      --some;
+      const auto why = bound::why_too_large(s.p.with_capacities(capacity));
+      REQUIRE(why);
+      CHECK(why->cause == infeasibility::kind::out_of_all_memory);
+      CHECK(why->op == least.op);
+      CHECK(why->demand == least.bytes);
+      CHECK(why->largest_free == least.bytes - 1);
+      ++refused;
+    }
+  }
+  CHECK(refused > 900);
 }
 
 } // namespace bound_live_memory_test

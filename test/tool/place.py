@@ -259,6 +259,10 @@ def main(folder):
     found = run(*wide, '--batch', '100000')
     told = re.search(r'it fits with --batch (\d+)', found.stderr)
     check(found.returncode == 1 and told, f'a smaller batch is told: {found.stderr}')
+    for kind in ('auto', 'none'): # a proof is at hand: nothing is searched for, and no step of a million passes made
+        huge = run('zoo:resnet50@1000000', '--platform', 'workstation_2gpu', '--parallel', kind, *few)
+        check(huge.returncode == 1 and 'does not fit on workstation_2gpu: ' in huge.stderr and 'needs' in huge.stderr,
+              f'what cannot fit: {huge.stderr}')
     if told:
         check(peak(placed(*wide, '--batch', told[1])) == peak(best), 'it is the one that --max-batch finds')
         check(run(*wide, '--batch', int(told[1]) + 1).returncode == 1, 'one more does not fit')
@@ -684,6 +688,8 @@ def main(folder):
           'a pipeline of forward passes')
     refused(*stages, '--parallel', 'pipeline=8', because='4 devices that are alike, and not 8')
     refused(*stages, '--parallel', 'pipeline=2,micro-batches=3', because='cannot be split into 3 micro-batches')
+    refused('zoo:gpt2_small@1000000x64', *stages[1:], '--parallel', 'pipeline=2,micro-batches=1000000',
+            because='of which at most 1000000 are simulated: give fewer micro-batches')
     refused(*stages, '--parallel', 'pipeline=2,depth=3', because='write pipeline=K')
     refused(*stages, '--parallel', 'pipeline=0', because='at least 1')
     refused(*stages, '--parallel', 'pipeline=2', '--sharding', path('s.json'), because='share none')

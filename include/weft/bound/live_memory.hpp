@@ -2,10 +2,13 @@
 /// A lower bound on memory: the bytes that every plan holds at some moment, on all devices together.
 #pragma once
 
+#include "weft/plan/infeasibility.hpp"
 #include "weft/problem.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <vector>
 
 namespace weft::bound {
@@ -108,6 +111,31 @@ live_memory_result live_memory(const Problem& p, std::size_t max_ops = 64) {
     }
   }
   return most;
+}
+
+/// The proof that no plan keeps to the memory, as all devices together have less than `live_memory`; nothing if they
+/// have enough. Nor do plans of the same step in parts that run at once, which hold that together. Complexity: that of
+/// `live_memory`; O(n + devices) where everything fits at once.
+template <class Problem>
+std::optional<infeasibility> why_too_large(const Problem& p) {
+  byte_count all = 0;
+  for (const device_id d : ids(p.num_devices())) {
+    all += std::min(p.capacity(d), std::numeric_limits<byte_count>::max() - all);
+  }
+  byte_count everything = 0; // no overflow: a problem's bytes are below 2^62
+  for (const op_id v : ids(p.num_ops())) {
+    everything += p.workload().resident_bytes(v);
+  }
+  for (const tensor_id t : ids(p.num_tensors())) {
+    everything += p.workload().bytes(t);
+  }
+  if (everything <= all) {
+    return std::nullopt;
+  }
+  const auto least = live_memory(p);
+  return least.bytes > all ? std::optional<infeasibility>{std::in_place, infeasibility::kind::out_of_all_memory,
+                                                          least.op, 1u, kind_set{}, least.bytes, all}
+                           : std::nullopt;
 }
 
 } // namespace weft::bound

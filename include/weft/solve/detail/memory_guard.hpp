@@ -30,14 +30,7 @@ std::optional<infeasibility> why_impossible(const Problem& p) {
       return why;
     }
   }
-  byte_count all = 0;
-  for (const device_id d : ids(p.num_devices())) {
-    all += std::min(p.capacity(d), std::numeric_limits<byte_count>::max() - all);
-  }
-  if (const auto least = bound::live_memory(p); least.bytes > all) {
-    return infeasibility{infeasibility::kind::out_of_all_memory, least.op, 1, {}, least.bytes, all};
-  }
-  return std::nullopt;
+  return bound::why_too_large(p);
 }
 
 /// Demands that start with what components hold all the time. When a run needs too much, each tensor that was there at

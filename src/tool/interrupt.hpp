@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Ctrl-C as a request to end a search with the best plan so far.
+#pragma once
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stop_token>
+#include <thread>
+
+namespace tool {
+
+/// The exit status after Ctrl-C, as shells have it: 128 and the number of SIGINT.
+inline constexpr int interrupted = 130;
+
+/// While a program has one, the first SIGINT requests a stop, and the second ends the program at once. To be made
+/// before other threads are, which inherit that SIGINT waits for the thread that is started here.
+class interrupt {
+public:
+  interrupt() {
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &only, nullptr);
+    std::thread{[only, requested = source_]() mutable {
+      int number = 0;
+      sigwait(&only, &number);
+      if (isatty(STDERR_FILENO) != 0) {
+        std::fputs("\r\x1b[Kending with the best plan so far; Ctrl-C again ends at once …", stderr);
+        std::fflush(stderr);
+      }
+      requested.request_stop();
+      sigwait(&only, &number);
+      std::_Exit(interrupted);
+    }}.detach();
+  }
+  interrupt(const interrupt&) = delete;
+  interrupt& operator=(const interrupt&) = delete;
+
+  /// To be kept as long as what is to stop.
+  const std::stop_token& token() const { return token_; }
+
+private:
+  std::stop_source source_;
+  std::stop_token token_ = source_.get_token();
+};
+
+} // namespace tool

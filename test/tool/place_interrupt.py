@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Ends searches of `place` by Ctrl-C, as a user would who has waited enough: place_interrupt.py path/to/place"""
+import json, os, pty, signal, subprocess, tempfile
+
+from program import EXE, check, finish
+
+
+class Started:
+    """The program, with a terminal for what it says of its progress."""
+
+    def __init__(self, *arguments):
+        self.terminal, theirs = pty.openpty()
+        self.process = subprocess.Popen([EXE, *arguments], stdout=subprocess.PIPE, stderr=theirs, text=True)
+        os.close(theirs)
+        self.said = ''
+
+    def read(self):
+        try:
+            text = os.read(self.terminal, 4096).decode(errors='replace')
+        except OSError: # the program has ended
+            text = ''
+        self.said += text
+        return text
+
+    def wait_for(self, text):
+        while text not in self.said and self.read():
+            pass
+        check(text in self.said, f'says "{text}": {self.said[-300:]}')
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def end(self):
+        out = self.process.stdout.read()
+        while self.read():
+            pass
+        os.close(self.terminal)
+        return self.process.wait(), out, self.said
+
+
+def main(folder):
+    def path(name):
+        return os.path.join(folder, name)
+
+    # A plan exists: it is told and written as if the budget had ended
+    long = ('zoo:mnist_conv', '--platform', 'workstation_2gpu', '--parallel', 'none', '--budget', '100000')
+    p = Started(*long, '--plan', path('plan.json'), '--html', path('report.html'))
+    p.wait_for('searching') # which begins with a plan, whatever happens
+    p.interrupt()
+    status, out, said = p.end()
+    check(status == 130, f'exit status {status}: {said[-300:]}')
+    check('Step time' in out and 'ended by Ctrl-C' in out and 'plan written to' in out, f'a summary: {out[:600]}')
+    with open(path('plan.json')) as f:
+        check(len(json.load(f)['placement']) > 0, 'a plan')
+    check(os.path.getsize(path('report.html')) > 10_000, 'a report')
+
+    # There is none: one line says so. The program waits for its model until it has heard of the interrupt.
+    late = path('late.json')
+    os.mkfifo(late)
+    waiting = (late, '--platform', 'workstation_2gpu', '--budget', '100000')
+    p = Started(*waiting)
+    p.wait_for('reading ')
+    p.interrupt()
+    p.wait_for('ending with the best plan so far')
+    with open(late, 'w') as f:
+        ops = [{'name': 'a', 'work': 1, 'outputs': [8]}, {'name': 'b', 'work': 2, 'inputs': ['a']}]
+        json.dump({'format': 'weft.workload', 'version': 1, 'ops': ops}, f)
+    status, out, said = p.end()
+    lines = [line for line in said.replace('\x1b[K', '').replace('\r', '\n').split('\n') if line.startswith('place: ')]
+    check(status == 130 and out == '', f'exit status {status}, {out[:300]}')
+    check(len(lines) == 1 and 'ended before a plan was found' in lines[0], f'one line: {said}')
+
+    # Twice: at once, whatever the program waits for
+    p = Started(*waiting)
+    p.wait_for('reading ')
+    p.interrupt()
+    p.wait_for('ending with the best plan so far')
+    p.interrupt()
+    status, out, said = p.end()
+    check(status == 130 and out == '', f'exit status {status}, {out[:300]}')
+
+
+with tempfile.TemporaryDirectory() as folder:
+    main(folder)
+finish()
