@@ -106,26 +106,39 @@ TEST_CASE("lowered: one line for all pairs of devices that are joined alike, and
   const op_id v = b.add_op({.work = 2}), u = b.add_op({.work = 3});
   b.add_edge(v, u, b.add_output(v, 100));
   const workload w = std::move(b).build();
-  const auto lines = [&](const platform<>& p) {
+  const auto share_a_line = [&](const platform<>& p) {
     const cost::lowered made{cost::linear{}, w, p};
     const std::vector<double> ones(p.num_devices() * p.num_devices(), 1);
     check_same(problem{w, p}, problem{w, p}.with_costs(made), ones);
-    return std::pair{&made.transfer_line(w, p, 0, 1), &made.transfer_line(w, p, 2, 1)};
+    return &made.transfer_line(w, p, 0, 1) == &made.transfer_line(w, p, 2, 1);
   };
-  constexpr std::size_t n = 500;
+  constexpr std::size_t n = 300;
   const platform<> alike{std::vector<device>(n), link_matrix{n, {1e-6, 1e9}}};
   CHECK(alike.links().are_alike());
-  const auto [first, other] = lines(alike);
-  CHECK(first == other);
+  CHECK(share_a_line(alike));
   link_matrix but_one{n, {1e-6, 1e9}};
   but_one.set(n - 1, n - 2, {1e-6, 2e9});
-  const auto [line_before, line_after] = lines(platform<>{std::vector<device>(n), but_one});
-  CHECK(line_before != line_after);
+  CHECK(!but_one.are_alike());
+  CHECK(share_a_line(platform<>{std::vector<device>(n), but_one})); // as two kinds
+
+  const hierarchical_links nodes{{{1e-6, 1e11}, {1e-5, 1e10}}, {8}, n};
+  const platform<hierarchical_links> cluster{std::vector<device>(n), nodes};
+  const cost::lowered few{cost::linear{}, w, cluster};
+  CHECK(&few.transfer_line(w, cluster, 0, 1) == &few.transfer_line(w, cluster, 17, 16));
+  CHECK(&few.transfer_line(w, cluster, 0, 8) == &few.transfer_line(w, cluster, n - 1, 1));
+  check_same(problem{w, cluster}, problem{w, cluster}.with_costs(few), std::vector<double>(n * n, 1));
+  link_matrix unlike{n};
+  for (const device_id d : ids(n - 1)) {
+    unlike.set(d, d + 1, {1e-6, 1e9 + d});
+  }
+  CHECK(!share_a_line(platform<>{std::vector<device>(n), unlike})); // too many kinds
 
   std::vector<double> factors(n * n, 1);
   factors[n + 2] = 4;
   const problem p{w, alike};
+  const problem of_nodes{w, cluster};
   check_same(p, p.with_costs(cost::lowered{cost::linear{}, w, alike}.with_transfer_factors(factors)), factors);
+  check_same(of_nodes, of_nodes.with_costs(few.with_transfer_factors(factors)), factors);
 }
 
 TEST_CASE("lowered: what is lowered already is shared") {

@@ -11,6 +11,7 @@
 #include "weft/cost/linear.hpp"
 #include "weft/cost/tabulated.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +54,7 @@ private:
 /// and the platform in the latter case alone. The times are the model's to the last bit, but for lines that were scaled
 /// more than once. `original`, if it is not empty, has the model's number of each tensor.
 /// Complexity: that of `tabulated`, and O(devices²) time and memory for lines, of which one is kept where all pairs
-/// have the same; copies share everything.
+/// have the same, and of few kinds between hundreds of devices one each, with a byte per pair; copies share everything.
 class lowered {
 public:
   template <class Cost, class W, class P>
@@ -111,6 +112,7 @@ public:
     ways changed = *ways_;
     if (has_lines()) {
       changed.lines.clear();
+      changed.kind_of.clear();
       changed.alike = false;
       for (std::size_t i = 0; i < factors.size(); ++i) {
         const auto from = static_cast<device_id>(i / num_devices_), to = static_cast<device_id>(i % num_devices_);
@@ -162,7 +164,8 @@ private:
   };
 
   struct ways {
-    buffer<lowered_line> lines = {};  // per pair of devices; empty if the model is asked
+    buffer<lowered_line> lines = {};  // per pair of devices, or of each kind; empty if the model is asked
+    buffer<std::uint8_t> kind_of = {}; // per pair of devices; empty: lines are per pair
     bool alike = false;               // lines are that of a device to itself and that of all pairs
     std::vector<double> sends = {};   // per sender; empty if the model is asked
     std::shared_ptr<const asked_model> model = nullptr;
@@ -216,7 +219,7 @@ private:
         to_all.alike = from == to || between(from, to) == to_all.lines[1];
       }
     }
-    if (to_all.alike) {
+    if (to_all.alike || (n > many && number_lines(n, between, to_all))) {
       return;
     }
     to_all.lines.clear();
@@ -228,8 +231,39 @@ private:
     }
   }
 
+  static constexpr device_id many = 256; // devices, from which on lines of each pair would not fit into caches
+
+  /// Keeps a line of each kind; false if there are too many of them for a byte.
+  template <class Between>
+  static bool number_lines(device_id n, Between between, ways& to_all) {
+    auto& lines = to_all.lines;
+    lines.clear();
+    to_all.kind_of.reserve(std::size_t{n} * n);
+    std::size_t kind = 0; // of the last pair, which the next one often has
+    for (const device_id from : ids(n)) {
+      for (const device_id to : ids(n)) {
+        const auto l = between(from, to);
+        if (lines.empty() || !(lines[kind] == l)) {
+          kind = static_cast<std::size_t>(std::find(lines.begin(), lines.end(), l) - lines.begin());
+        }
+        if (kind == lines.size()) {
+          if (kind > std::numeric_limits<std::uint8_t>::max()) {
+            to_all.kind_of = {};
+            return false;
+          }
+          lines.push_back(l);
+        }
+        to_all.kind_of.push_back(static_cast<std::uint8_t>(kind));
+      }
+    }
+    return true;
+  }
+
   const lowered_line& line(device_id from, device_id to) const {
-    return ways_->lines[ways_->alike ? std::size_t{from != to} : from * num_devices_ + to];
+    const auto pair = std::size_t{from} * num_devices_ + to;
+    return ways_->lines[ways_->alike             ? std::size_t{from != to}
+                        : ways_->kind_of.empty() ? pair
+                                                 : ways_->kind_of[pair]];
   }
 
   tabulated times_;
