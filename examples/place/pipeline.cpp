@@ -74,7 +74,7 @@ struct pipeline_shape {
 };
 
 /// Longer steps are not looked for: each order that is tried would take a second to run.
-constexpr std::uint64_t max_passes = 20'000;
+constexpr std::uint64_t max_passes = 10'000;
 constexpr std::uint64_t max_passes_given = 1'000'000; ///< of a step that was asked for
 
 /// Times that are known op by op, wherever ops run.
