@@ -207,11 +207,16 @@ void take_pipeline(const std::string& text, options& o) {
   }
 }
 
-/// `none`, `auto`, `data`, `data=N`, and after that `,whole` or `,sharded`.
+/// `none`, `auto`, `accumulate=M`, `data`, `data=N`, and after that `,whole` or `,sharded`.
 void take_parallelism(const std::string& text, options& o) {
   using enum options::parallelism;
   if (text.starts_with("pipeline")) {
     take_pipeline(text, o);
+    return;
+  }
+  if (constexpr std::string_view one_stage = "accumulate"; text.starts_with(one_stage)) {
+    const auto rest = text.substr(one_stage.size());
+    take_pipeline("pipeline=1" + std::string{rest.starts_with('=') ? ",micro-batches" : ""} + rest, o);
     return;
   }
   const auto equals = std::min(text.find('='), text.size());
@@ -220,7 +225,7 @@ void take_parallelism(const std::string& text, options& o) {
   if ((o.parallel == automatic && name != "auto") ||
       ((o.parallel == automatic || o.parallel == none) && equals < text.size())) {
     throw weft::error(fmt::format("--parallel {}: write none, auto, data or tensor, data=N or tensor=N for N "
-                                  "devices, or pipeline=K for K stages",
+                                  "devices, pipeline=K for K stages, or accumulate=M for M micro-batches",
                                   weft::io::in_quotes(text)));
   }
   o.ranks = 0;
@@ -294,6 +299,11 @@ void check_parallelism(options& o) {
   if (!o.parallel_given && o.parallel == automatic && (of_the_model || !o.plan.empty() || !o.from_plan.empty())) {
     o.parallel = none;
     o.of_own_ops = o.from_plan.empty() && o.objective == objective::makespan && !o.pareto;
+  }
+  if (!o.sharding.empty() && o.parallel == pipeline && o.pipeline.stages == 1 && o.pipeline.replicas < 2 &&
+      o.pipeline.ranks < 2) {
+    throw weft::error("--sharding says how devices share tensors, and one device shares none: leave it out, or give "
+                      "--parallel data or tensor");
   }
   if (!o.sharding.empty() && o.parallel == pipeline) {
     throw weft::error("--sharding says how devices share tensors, and stages of a pipeline share none: leave it out, "
@@ -397,8 +407,9 @@ options parse(int argc, char** argv) {
         "\",experts\" puts each expert of a mixture on one of the devices, \",by-speed\" gives larger parts to faster\n"
         "devices, and \",tensor=K\" gives each replica K devices, which split its ops. After pipeline=K,\n"
         "\",micro-batches=M\" says how many, \",turns=V\" gives each device V stages, \",data=N\" and \",tensor=T\"\n"
-        "make N replicas of it with T devices for each stage")
-      ->type_name("none|auto|data[=N]|tensor[=N]|pipeline=K");
+        "make N replicas of it with T devices for each stage. accumulate=M is for one device: M micro-batches one\n"
+        "after the other, whose gradients are added up; without \"=M\" as many as are fastest")
+      ->type_name("none|auto|data[=N]|tensor[=N]|pipeline=K|accumulate[=M]");
   app
     .add_option_function<std::string>(
       "--launches",

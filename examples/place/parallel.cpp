@@ -271,10 +271,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
 
 } // namespace
 
-std::string why_not_split(const options& o, const tool::target& target, const tool::input& in) {
-  if (alike_devices(target.devices).size() < 2 && unlike_devices(target.devices).empty()) {
-    return "the platform has no two devices that are alike";
-  }
+std::string why_not_in_parts(const options& o, const tool::input& in) {
   if (!in.model.seconds.empty() || !o.modelling.profile.empty() || in.model.unit != work_unit::flop) {
     return "times are of the whole batch, and nobody knows those of a part";
   }
@@ -285,6 +282,13 @@ std::string why_not_split(const options& o, const tool::target& target, const to
     return "a batch of 1 cannot be split";
   }
   return {};
+}
+
+std::string why_not_split(const options& o, const tool::target& target, const tool::input& in) {
+  if (alike_devices(target.devices).size() < 2 && unlike_devices(target.devices).empty()) {
+    return "the platform has no two devices that are alike";
+  }
+  return why_not_in_parts(o, in);
 }
 
 namespace {
@@ -301,6 +305,18 @@ double seconds_alone(const options& o, const tool::target& target, const tool::i
     }
   }
   return seconds;
+}
+
+/// True if the whole step fits on the device as a framework runs it there.
+bool fits_one_device(const options& o, const tool::target& target, const tool::input& in, device_id device,
+                     const cost::efficiency_table& table) {
+  parallel_step step;
+  step.in.spec = in.spec;
+  step.in.model = in.model;
+  std::vector<op_id> all(in.model.ops.num_ops());
+  std::iota(all.begin(), all.end(), op_id{0});
+  run_step(o, target, table, replica_on(device, in.model.ops, target.devices), all, step);
+  return step.found.found;
 }
 
 /// The smallest batch, with 1, 2, 4 … examples on each device, of which the step is faster on all of them than on one;
@@ -614,10 +630,11 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
       split_batch(o, target, in, devices, table, on_stage, all);
     }
   }
-  if (o.parallel == pipeline || (o.parallel == automatic && devices.size() > 1)) {
-    if (auto why = why_not_split(o, target, in); !why.empty()) {
+  if (o.parallel == pipeline || o.parallel == automatic) {
+    if (auto why = why_not_in_parts(o, in); !why.empty()) {
       all.why_not = o.parallel == pipeline ? std::move(why) : all.why_not;
-    } else {
+    } else if (o.parallel == pipeline || devices.size() > 1 ||
+               !fits_one_device(o, target, in, devices.front(), table)) {
       pipeline_work(o, target, in, devices, table, on_stage, all);
     }
   }

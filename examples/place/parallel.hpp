@@ -41,7 +41,10 @@ struct parallel_answer {
   bool all_fit = true;                      ///< of those that were tried, also of those that `ways` leaves out
 };
 
-/// The reason for which the batch cannot be split; empty if it can.
+/// The reason for which the batch cannot be done in parts, one after the other; empty if it can.
+std::string why_not_in_parts(const options& o, const tool::input& in);
+
+/// The reason for which devices cannot share the batch; empty if they can.
 std::string why_not_split(const options& o, const tool::target& target, const tool::input& in);
 
 /// Simulates steps in which the fastest devices that are alike share the work: each does a part of the batch, or of

@@ -63,9 +63,12 @@ struct pipeline_shape {
         parts.push_back(fmt::format("{} × {}", count, what));
       }
     }
-    return parts.empty() ? "one device" : fmt::format("{}", fmt::join(parts, ", "));
+    return parts.empty() ? "gradient accumulation" : fmt::format("{}", fmt::join(parts, ", "));
   }
   std::string spec() const {
+    if (devices() == 1) {
+      return fmt::format("accumulate={}", micro_batches);
+    }
     return fmt::format("pipeline={}{}{},micro-batches={}{}", stages,
                        replicas > 1 ? fmt::format(",data={}", replicas) : "",
                        ranks > 1 ? fmt::format(",tensor={}", ranks) : "", micro_batches,
@@ -412,6 +415,11 @@ void write_exports(const options& o, const tool::input& whole, const staged_mode
   }
 }
 
+bool is_trained(const workload& w) {
+  const auto all = ids(w.num_ops());
+  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+}
+
 /// A step of that shape. Null if no order of it is faster than `faster_than` seconds; without a problem (`made`) if no
 /// order was found that fits.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
@@ -575,7 +583,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     const auto on_what = shape.devices() == 1 ? report::device_name(target.devices, devices.front())
                                               : range_of(target.devices, devices);
     a.strategy = fmt::format("{} on {}, {} micro-batches of {} sample{}{}{}, devices idle for {:.1f} % of the step",
-                             staged.num_stages == 1 ? "gradients that are added up"
+                             staged.num_stages == 1 ? is_trained(graph) ? "gradients that are added up"
+                                                                        : "the batch in parts"
                              : shape.turns > 1      ? fmt::format("pipeline of {} stages, {} per device,",
                                                                   staged.num_stages, shape.turns)
                                                     : fmt::format("pipeline of {} stages", staged.num_stages),
@@ -605,13 +614,18 @@ public:
         all_.why_not = std::move(why);
         return;
       }
-      add(given());
+      const auto s = given();
+      s.stages * s.ranks == 1 && s.micro_batches == 0 ? accumulate(s) : add(s);
     } else {
       const auto n = static_cast<std::uint32_t>(devices_.size());
       for (std::uint32_t stages = 1; stages <= n; stages *= 2) { // 1: gradients are added up over micro-batches
         for (std::uint32_t ranks = 1; stages * ranks <= n; ranks *= 2) {
           if (n % (stages * ranks) == 0 && (ranks == 1 || may_split_ops_)) {
             pipeline_shape s{.replicas = n / (stages * ranks), .stages = stages, .ranks = ranks};
+            if (stages * ranks == 1) {
+              accumulate(s);
+              continue;
+            }
             for (s.turns = 1; s.turns <= std::min(stages, 2u); ++s.turns) {
               add(s);
             }
@@ -700,6 +714,26 @@ private:
     }
   }
 
+  /// Tries the fewest micro-batches of one stage that fit, which are the fastest.
+  void accumulate(pipeline_shape s) {
+    const auto rows = found_.ways.size();
+    const auto examples = in_.batch % s.replicas == 0 ? in_.batch / s.replicas : 0;
+    const auto most = max_ops / std::max<std::uint64_t>(1, in_.model.ops.num_ops());
+    for (s.micro_batches = 2; s.micro_batches <= std::min<std::uint64_t>(examples, most); ++s.micro_batches) {
+      if (examples % s.micro_batches != 0) {
+        continue;
+      }
+      const auto* model = model_of(s);
+      if (!model || static_cast<double>(s.micro_batches) * model->least_seconds(1, devices_.front()) >= too_slow(s)) {
+        break;
+      }
+      found_.ways.erase(found_.ways.begin() + static_cast<std::ptrdiff_t>(rows), found_.ways.end());
+      if (try_one(s, *model)) {
+        break;
+      }
+    }
+  }
+
   /// Adds the two numbers of micro-batches that seem fastest, and the largest, for which memory is enough if it is for
   /// any; the others are for where nothing fits, as parts of larger ones may be split further.
   void add(pipeline_shape s) {
@@ -763,7 +797,8 @@ private:
     }
   }
 
-  void try_one(const pipeline_shape& s, const micro_batch_model& model) {
+  /// Whether it fits.
+  bool try_one(const pipeline_shape& s, const micro_batch_model& model) {
     on_stage_(fmt::format("trying {} with {} micro-batches", s.name(), s.micro_batches));
     try {
       for (const bool sharded : {false, true}) {
@@ -787,7 +822,7 @@ private:
         const bool fits = step->found.found;
         keep_best(std::move(step), s.name(), in_, found_);
         if (fits) {
-          break;
+          return true;
         }
       }
     } catch (const cycle_error&) {
@@ -798,7 +833,10 @@ private:
     } catch (const error& e) { // such as a model with fewer layers than stages
       why_not_ = e.what();
     }
+    return false;
   }
+
+  static constexpr std::uint64_t max_ops = 1'000'000; // of a step in micro-batches
 
   const options& o_;
   const tool::target& target_;
