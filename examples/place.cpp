@@ -9,6 +9,7 @@
 #include "place/parallel.hpp"
 #include "place/pinned_problem.hpp"
 #include "place/recomputation.hpp"
+#include "place/remedies.hpp"
 #include "place/replay.hpp"
 #include "place/search.hpp"
 #include "place/wide_numbers.hpp"
@@ -232,9 +233,11 @@ int run(int argc, char** argv) {
   const bool forced = o.parallel != options::parallelism::none && o.parallel != options::parallelism::automatic;
   if (forced && !split.best) {
     line.clear();
+    const auto& stages = o.pipeline.stages;
     throw weft::error(fmt::format("--parallel {}: {}",
                                   o.parallel == options::parallelism::data     ? "data"
                                   : o.parallel == options::parallelism::tensor ? "tensor"
+                                  : stages == 1                                ? "accumulate"
                                                                                : "pipeline",
                                   split.ways.empty() ? split.why_not : split.ways.front().status));
   }
@@ -272,7 +275,8 @@ int run(int argc, char** argv) {
     line.clear();
     const auto what = found.proven ? fmt::format("{} does not fit on {}", in.name, o.platform)
                                    : fmt::format("no plan was found for {} on {}", in.name, o.platform);
-    fmt::print(stderr, "place: {}: {}\n{}", what, found.why, smaller_batch(o, target, on_stage));
+    fmt::print(stderr, "place: {}: {}\n{}{}", what, found.why,
+               o.by_layers ? std::string{} : place::remedies(o, target, on_stage), smaller_batch(o, target, on_stage));
     line.clear();
     return place::is_stopped(o) ? tool::interrupted : 1;
   }

@@ -7,15 +7,53 @@
 #include "tool/model_file.hpp"
 
 #include "weft/core/least_enough.hpp"
+#include "weft/partition/first_device.hpp"
 #include "weft/solve/best.hpp"
+#include "weft/validate/memory_shortage.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace place {
+
+namespace {
+
+weft::solve::best_result search_shortly(const options& o, const tool::problem& p) {
+  const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
+  return weft::solve::best(p, {.seconds = std::min(o.budget.seconds, timed ? 1.0 : o.budget.seconds),
+                               .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
+                               .seed = o.seed,
+                               .threads = o.jobs,
+                               .stop = o.budget.stop,
+                               .memory = weft::memory_rule::over_time});
+}
+
+/// The time of a plan on the network; infinite if it does not fit there.
+double seconds_of(const options& o, const tool::problem& p, weft::plan x) {
+  answer a{.plan = std::move(x)};
+  follow(o, p, a);
+  return weft::memory_shortages(p, a.plan.placement, a.run).empty() ? a.run.makespan
+                                                                    : std::numeric_limits<double>::infinity();
+}
+
+/// Whether ops run on a host that might be on an accelerator.
+bool uses_host(const tool::problem& p, const weft::placement& where) {
+  using namespace weft;
+  const auto is_host = [&](device_id d) { return hardware_kind(p.platform(), d) == device_kind::cpu; };
+  const auto devices = ids(p.num_devices());
+  const auto all = ids(p.num_ops());
+  return std::any_of(all.begin(), all.end(), [&](op_id v) {
+    return is_host(where[v]) && std::any_of(devices.begin(), devices.end(), [&](device_id d) {
+             return !is_host(d) && p.kinds(p.component(v)).contains(p.platform().kind(d));
+           });
+  });
+}
+
+} // namespace
 
 weft::solve::best_result short_search(const options& o, const tool::target& target,
                                       const tool::model_options& modelling, const tool::input& in) {
@@ -24,14 +62,30 @@ weft::solve::best_result short_search(const options& o, const tool::target& targ
   std::vector<std::string> notes;
   const pinned_problem pinned{o, in.model.ops, target.devices,
                               tool::make_costs(modelling, in, target, base, notes)};
-  const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
-  return weft::solve::best(pinned.problem(),
-                           {.seconds = std::min(o.budget.seconds, timed ? 1.0 : o.budget.seconds),
-                            .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
-                            .seed = o.seed,
-                            .threads = o.jobs,
-                            .stop = o.budget.stop,
-                            .memory = weft::memory_rule::over_time});
+  return search_shortly(o, pinned.problem());
+}
+
+short_run run_shortly(const options& o, const tool::target& target, const tool::model_options& modelling,
+                      const tool::input& in) {
+  const auto table = weft::cost::typical_efficiencies(o.launches);
+  const auto base = tool::make_estimate(modelling, in, target, table);
+  std::vector<std::string> notes;
+  const pinned_problem pinned{o, in.model.ops, target.devices,
+                              tool::make_costs(modelling, in, target, base, notes)};
+  const auto& p = pinned.problem();
+  short_run x;
+  if (const auto usual = weft::partition::first_device{}(p); usual && !uses_host(p, *usual)) {
+    x.seconds = seconds_of(o, p, {*usual, {}});
+    x.spills = !(x.seconds < std::numeric_limits<double>::infinity());
+  }
+  auto found = search_shortly(o, p);
+  if (found.has_plan()) {
+    x.spills = x.spills && uses_host(p, found.plan.placement);
+    x.seconds = std::min(x.seconds, seconds_of(o, p, std::move(found.plan)));
+  } else if (found.shortage) {
+    x.lacks = found.shortage->peak - found.shortage->capacity;
+  }
+  return x;
 }
 
 bool fits(const options& o, const tool::target& target, const tool::model_options& modelling) {

@@ -19,6 +19,15 @@ namespace place {
 weft::solve::best_result short_search(const options& o, const tool::target& target,
                                       const tool::model_options& modelling, const tool::input& in);
 
+/// A step as a short search has it, run on the network that was asked for.
+struct short_run {
+  double seconds = std::numeric_limits<double>::infinity(); ///< infinite if no plan was found that fits
+  weft::byte_count lacks = 0; ///< bytes that are lacking in the plan that came nearest, if that is known
+  bool spills = true;         ///< ops run on a host for want of memory: one accelerator does not hold all it may run
+};
+short_run run_shortly(const options& o, const tool::target& target, const tool::model_options& modelling,
+                      const tool::input& in);
+
 /// True if that finds a plan that keeps to the memory over time.
 bool fits(const options& o, const tool::target& target, const tool::model_options& modelling);
 

@@ -130,22 +130,6 @@ std::vector<tool::model_options> ways_to_recompute(const options& o, const tool:
   return ways;
 }
 
-/// The time of a step as a short search finds it with nothing sent; infinite if it finds none that fits.
-double seconds_without(const options& o, const tool::target& target, const cost::efficiency_table& table,
-                       const tool::input& in) {
-  auto found = short_search(o, target, o.modelling, in);
-  std::vector<std::string> unread;
-  const auto base = tool::make_estimate(o.modelling, in, target, table);
-  const problem p{in.model.ops, target.devices, tool::make_costs(o.modelling, in, target, base, unread)};
-  answer a{.plan = std::move(found.plan)};
-  if (found.has_plan()) {
-    follow(o, p, a);
-  }
-  return found.has_plan() && memory_shortages(p, a.plan.placement, a.run).empty()
-           ? a.run.makespan
-           : std::numeric_limits<double>::infinity();
-}
-
 std::string in_ms(double seconds) { return fmt::format("{:.4g} ms", seconds * 1e3); }
 
 std::string what_is_sent(const solve::offloaded_step& x) {
@@ -201,12 +185,12 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
     return {"no tensors have to wait on the host" + compared};
   }
   on_stage("trying a step that sends nothing to the host");
-  const auto plain = seconds_without(o, target, table, in);
+  const auto plain = run_shortly(o, target, o.modelling, in).seconds;
   if (plain <= verdict.seconds) {
     return {fmt::format("no tensors are sent to the host: with them a step takes {}, and a short search finds {} "
                         "without, by running ops on the host", in_ms(verdict.seconds), in_ms(plain))};
   }
-  offloading made{what_is_sent(step), std::move(best.made)};
+  offloading made{what_is_sent(step), std::move(best.made), verdict.seconds};
   if (plain < std::numeric_limits<double>::infinity()) {
     made.note += fmt::format("; a short search without this finds {}, by running ops on the host", in_ms(plain));
   }

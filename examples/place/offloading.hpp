@@ -9,6 +9,7 @@
 #include "tool/platforms.hpp"
 
 #include <functional>
+#include <limits>
 #include <string>
 
 namespace place {
@@ -17,6 +18,7 @@ namespace place {
 struct offloading {
   std::string note = {};
   weft::plan plan = {}; ///< on the accelerator, and its host where it has to be; empty if nothing is sent
+  double seconds = std::numeric_limits<double>::infinity(); ///< of its step
 };
 
 /// Sends to the host what the accelerator cannot hold while nothing reads it, if that makes the step faster than a

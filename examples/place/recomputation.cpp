@@ -3,13 +3,16 @@
 
 #include "batch.hpp"
 #include "parallel_step.hpp"
+#include "tool/costs.hpp"
 #include "tool/model_file.hpp"
 
-#include "weft/core/least_enough.hpp"
+#include "weft/bound/best.hpp"
+#include "weft/solve/fastest_amount.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,30 +57,50 @@ parallel_answer share_recomputed(options& o, const tool::target& target, const w
   return all;
 }
 
-/// Sets what plans op by op need.
-void recompute_for_plans(options& o, const tool::target& target,
-                         const std::function<void(const std::string&)>& on_stage) {
+/// Sets that with which short searches find the fastest plans op by op, ops that run on the host included: nothing,
+/// attentions, or the first few blocks. All that there is, if no plan was found. Returns the seconds of a step.
+double recompute_for_plans(options& o, const tool::target& target,
+                           const std::function<void(const std::string&)>& on_stage) {
   auto& m = o.modelling;
-  on_stage("trying a step without recomputation");
-  if (fits(o, target, m)) {
-    return;
-  }
-  const auto in = tool::load(o.source, m);
-  if (tool::has_attentions(in)) {
+  m.recompute.reset();
+  const auto plain = tool::load(o.source, m);
+  const auto with = [&](std::optional<weft::recomputation> again, std::uint32_t blocks) {
+    m.recompute = again;
+    m.recomputed_blocks = again == weft::recomputation::blocks ? blocks : weft::none;
+  };
+  const auto judge = [&](const tool::input& in) {
+    const auto x = run_shortly(o, target, m, in);
+    return weft::solve::amount_verdict{x.seconds, !x.spills};
+  };
+  const std::uint32_t blocks = tool::num_blocks(plain);
+  const auto best = weft::solve::fastest_amount(blocks, [&](std::uint32_t count) {
+    on_stage(count == 0 ? "trying a step without recomputation"
+                        : fmt::format("trying to run {} of {} blocks again", count, blocks));
+    with(count == 0 ? std::nullopt : std::optional{weft::recomputation::blocks}, count);
+    return count == 0 ? judge(plain) : judge(tool::load(o.source, m));
+  });
+  const bool is_enough = best.amount == 0 && best.verdict.is_enough;
+  double seconds = best.verdict.seconds;
+  if (!is_enough && tool::has_attentions(plain)) {
     on_stage("trying to run attentions again");
-    m.recompute = weft::recomputation::attention;
-    if (fits(o, target, m)) {
-      return;
+    with(weft::recomputation::attention, 0);
+    const double again = judge(tool::load(o.source, m)).seconds;
+    if (again < seconds || (blocks == 0 && !(seconds < std::numeric_limits<double>::infinity()))) {
+      return again;
     }
   }
-  if (const std::uint32_t blocks = tool::num_blocks(in); blocks > 0) {
-    m.recompute = weft::recomputation::blocks;
-    m.recomputed_blocks = weft::least_enough(1u, blocks, [&](std::uint32_t count) {
-      on_stage(fmt::format("trying to run {} of {} blocks again", count, blocks));
-      m.recomputed_blocks = count;
-      return fits(o, target, m);
-    }).value_or(blocks);
-  }
+  const auto count = seconds < std::numeric_limits<double>::infinity() ? best.amount : blocks;
+  with(count == 0 ? std::nullopt : std::optional{weft::recomputation::blocks}, count);
+  return seconds;
+}
+
+/// True if no plan op by op, whatever runs again, is faster than so many seconds.
+bool is_faster_than_plans(double seconds, const tool::model_options& without, const tool::target& target,
+                          const tool::input& plain, const weft::cost::efficiency_table& table) {
+  std::vector<std::string> notes;
+  const auto base = tool::make_estimate(without, plain, target, table);
+  const tool::problem p{plain.model.ops, target.devices, tool::make_costs(without, plain, target, base, notes)};
+  return seconds <= weft::bound::best(p.with_resident_demands()).value;
 }
 
 } // namespace
@@ -86,11 +109,18 @@ parallel_answer choose_recomputation(options& o, const tool::target& target, con
                                      const std::function<void(const std::string&)>& on_stage) {
   using enum options::parallelism;
   parallel_answer ways;
-  if (o.parallel != none && why_not_split(o, target, tool::load(o.source, o.modelling)).empty()) {
+  const auto without = o.modelling;
+  const auto plain = tool::load(o.source, without);
+  if (o.parallel != none && why_not_in_parts(o, plain).empty()) {
     ways = share_recomputed(o, target, table, on_stage);
   }
-  if (!ways.best && (o.parallel == none || o.parallel == automatic)) {
-    recompute_for_plans(o, target, on_stage);
+  const double least = ways.best ? ways.best->found.run.makespan : std::numeric_limits<double>::infinity();
+  if ((o.parallel == none || o.parallel == automatic) &&
+      !(ways.best && is_faster_than_plans(least, without, target, plain, table))) {
+    const auto of_ways = o.modelling;
+    if (recompute_for_plans(o, target, on_stage) >= least) {
+      o.modelling = of_ways;
+    }
   }
   record_recomputation(o);
   return ways;

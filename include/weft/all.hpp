@@ -273,6 +273,7 @@
 #include "weft/solve/by_layers.hpp"
 #include "weft/solve/continuation.hpp"
 #include "weft/solve/devices_needed.hpp"
+#include "weft/solve/fastest_amount.hpp"
 #include "weft/solve/least_memory.hpp"
 #include "weft/solve/pareto.hpp"
 #include "weft/solve/pipeline.hpp"
