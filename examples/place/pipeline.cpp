@@ -716,9 +716,20 @@ private:
 
   /// Tries the fewest micro-batches of one stage that fit, which are the fastest.
   void accumulate(pipeline_shape s) {
+    const auto& ops = in_.model.ops;
+    const auto kind = target_.devices.kind(devices_.front());
+    byte_count resident = 0;
+    for (const op_id v : ids(ops.num_ops())) {
+      resident += ops.kinds(v).contains(kind) ? ops.resident_bytes(v) : 0;
+    }
+    if (const auto memory = target_.devices.memory_capacity(devices_.front()); s.devices() == 1 && resident > memory) {
+      keep_misfit(s.name(), fmt::format("parameters and what belongs to them take {} of {}", readable_bytes(resident),
+                                        readable_bytes(memory)), found_);
+      return;
+    }
     const auto rows = found_.ways.size();
     const auto examples = in_.batch % s.replicas == 0 ? in_.batch / s.replicas : 0;
-    const auto most = max_ops / std::max<std::uint64_t>(1, in_.model.ops.num_ops());
+    const auto most = max_ops / std::max<std::uint64_t>(1, ops.num_ops());
     for (s.micro_batches = 2; s.micro_batches <= std::min<std::uint64_t>(examples, most); ++s.micro_batches) {
       if (examples % s.micro_batches != 0) {
         continue;

@@ -70,7 +70,7 @@ double recompute_for_plans(options& o, const tool::target& target,
   };
   const auto judge = [&](const tool::input& in) {
     const auto x = run_shortly(o, target, m, in);
-    return weft::solve::amount_verdict{x.seconds, !x.spills};
+    return weft::solve::amount_verdict{x.seconds, !x.spills || is_stopped(o)};
   };
   const std::uint32_t blocks = tool::num_blocks(plain);
   const auto best = weft::solve::fastest_amount(blocks, [&](std::uint32_t count) {
