@@ -13,8 +13,8 @@ namespace place {
 
 /// Sets what --recompute auto stands for: the fastest that was found. Ways to share the work are tried with nothing,
 /// with attentions and with all blocks run again, until all that are kept fit; returns those. Unless the best of them
-/// is proven to be faster, plans op by op are tried with nothing, with attentions, and with the first few blocks, as few
-/// as keep all of it on accelerators; plans that run ops on the host for want of memory count as well.
+/// is proven to be faster, plans op by op are tried with nothing, with attentions, and with the first few blocks, as
+/// few as keep all of it on accelerators; plans that run ops on the host for want of memory count as well.
 parallel_answer choose_recomputation(options& o, const tool::target& target, const weft::cost::efficiency_table& table,
                                      const std::function<void(const std::string&)>& on_stage);
 

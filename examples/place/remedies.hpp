@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What would help a model that does not fit.
+/// Options that would help a model that does not fit.
 #pragma once
 
 #include "options.hpp"
