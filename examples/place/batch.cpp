@@ -84,6 +84,8 @@ short_run run_shortly(const options& o, const tool::target& target, const tool::
     x.seconds = std::min(x.seconds, seconds_of(o, p, std::move(found.plan)));
   } else if (found.shortage) {
     x.lacks = found.shortage->peak - found.shortage->capacity;
+  } else if (found.reason && found.reason->demand > found.reason->largest_free) {
+    x.lacks = found.reason->demand - found.reason->largest_free;
   }
   return x;
 }

@@ -121,11 +121,10 @@ std::string remedies(const options& o, const tool::target& target,
     on_stage("no plan was found; trying " + x.option);
     try {
       const auto [seconds, lacks] = x.judge();
-      if (seconds < infinity) {
-        text += fmt::format("  with {}: it fits, and a step takes {:.4g} ms\n", x.option, seconds * 1e3);
-      } else if (lacks > 0) {
-        text += fmt::format("  with {}: {} still lack\n", x.option, weft::readable_bytes(lacks));
-      }
+      text += fmt::format("  with {}: {}\n", x.option,
+                          seconds < infinity ? fmt::format("it fits, and a step takes {:.4g} ms", seconds * 1e3)
+                          : lacks > 0        ? fmt::format("{} still lack", weft::readable_bytes(lacks))
+                                             : "no plan was found either");
     } catch (const weft::error&) { // the model trains nothing, or the platform has no host
     }
   }

@@ -268,6 +268,32 @@ def main(folder):
         check(run(*wide, '--batch', int(told[1]) + 1).returncode == 1, 'one more does not fit')
         check(run(*wide, '--batch', told[1], '--overhead', '0.5').returncode == 1, 'half of the memory is not enough')
 
+    # One device: what it cannot hold at once it does in micro-batches, rather than on the host
+    small_gpu = write('small_gpu.json', json.dumps({
+        'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e10}},
+        'devices': [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e11, 'memory': 6e9},
+                    {'name': 'gpu', 'kind': 'gpu', 'speed': 1e13, 'memory': 1.2e8}]}))
+    batch = ('zoo:mnist_conv@512', '--platform', small_gpu)
+    text = placed(*batch, '--budget', '100moves', '--parallel', 'auto', '--plan', path('accumulated.json'))
+    check('4 micro-batches of 128 samples' in flat(text) and 'gradient accumulation' in text, text[-800:])
+    again = placed(*batch, '--from-plan', path('accumulated.json'))
+    check(counts(again) == counts(text) and peak(again) == peak(text), 'the plan makes it again')
+    check('8 micro-batches of 64 samples' in flat(placed(*batch, '--parallel', 'accumulate=8')), 'as many as asked for')
+    check('4 micro-batches' in flat(placed(*batch, '--parallel', 'accumulate')), 'as few as fit')
+    check('micro-batches' not in placed('zoo:mnist_conv@512', '--platform', 'workstation_1gpu', '--budget', '100moves'),
+          'what fits is done at once')
+    refused(*batch, '--parallel', 'accumulate=5', because='cannot be split into 5 micro-batches')
+    refused(*batch, '--parallel', 'accumulate=0', because='at least 1')
+    refused(*batch, '--parallel', 'accumulate', '--sharding', path('none.json'), because='one device shares none')
+    small_host = write('small_host.json', json.dumps({
+        'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e10}},
+        'devices': [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e11, 'memory': 3e6},
+                    {'name': 'gpu', 'kind': 'gpu', 'speed': 1e13, 'memory': 1.2e8}]}))
+    found = run(*batch[:2], small_host, '--budget', '100moves', '--parallel', 'none')
+    check(found.returncode == 1 and re.search(r'with --dtype bf16: ', found.stderr) and
+          re.search(r'with --parallel auto: it fits, and a step takes [\d.]+ ms', found.stderr),
+          f'what would help: {found.stderr}')
+
     # Energy, on two devices that say what they draw: a slow one that takes 20 J and 4 s per op, a fast one 100 J, 1 s
     def machine(known=True):
         slow = {'name': 'slow', 'kind': 'gpu', 'speed': 2.5e11, 'memory': 1e12, 'memory_bandwidth': 1e15}
