@@ -307,7 +307,7 @@ double seconds_alone(const options& o, const tool::target& target, const tool::i
   return seconds;
 }
 
-/// True if the whole step fits on the device as a framework runs it there.
+/// True if the whole step fits on the device, as a framework runs it there or in an order that holds less.
 bool fits_one_device(const options& o, const tool::target& target, const tool::input& in, device_id device,
                      const cost::efficiency_table& table) {
   parallel_step step;
@@ -315,7 +315,7 @@ bool fits_one_device(const options& o, const tool::target& target, const tool::i
   step.in.model = in.model;
   std::vector<op_id> all(in.model.ops.num_ops());
   std::iota(all.begin(), all.end(), op_id{0});
-  run_step(o, target, table, replica_on(device, in.model.ops, target.devices), all, step);
+  run_step(o, target, table, replica_on(device, in.model.ops, target.devices), in.model.ops, all, step);
   return step.found.found;
 }
 
