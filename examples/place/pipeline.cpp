@@ -729,13 +729,13 @@ private:
     }
     const auto rows = found_.ways.size();
     const auto examples = in_.batch % s.replicas == 0 ? in_.batch / s.replicas : 0;
-    const auto most = max_ops / std::max<std::uint64_t>(1, ops.num_ops());
-    for (s.micro_batches = 2; s.micro_batches <= std::min<std::uint64_t>(examples, most); ++s.micro_batches) {
+    for (s.micro_batches = 2; s.micro_batches <= examples && s.passes() <= max_passes; ++s.micro_batches) {
       if (examples % s.micro_batches != 0) {
         continue;
       }
       const auto* model = model_of(s);
-      if (!model || static_cast<double>(s.micro_batches) * model->least_seconds(1, devices_.front()) >= too_slow(s)) {
+      if (!model || is_stopped(o_) ||
+          static_cast<double>(s.micro_batches) * model->least_seconds(1, devices_.front()) >= too_slow(s)) {
         break;
       }
       found_.ways.erase(found_.ways.begin() + static_cast<std::ptrdiff_t>(rows), found_.ways.end());
@@ -846,8 +846,6 @@ private:
     }
     return false;
   }
-
-  static constexpr std::uint64_t max_ops = 1'000'000; // of a step in micro-batches
 
   const options& o_;
   const tool::target& target_;

@@ -81,7 +81,7 @@ double recompute_for_plans(options& o, const tool::target& target,
   });
   const bool is_enough = best.amount == 0 && best.verdict.is_enough;
   double seconds = best.verdict.seconds;
-  if (!is_enough && tool::has_attentions(plain)) {
+  if (!is_enough && !is_stopped(o) && tool::has_attentions(plain)) {
     on_stage("trying to run attentions again");
     with(weft::recomputation::attention, 0);
     const double again = judge(tool::load(o.source, m)).seconds;

@@ -114,7 +114,7 @@ std::string remedies(const options& o, const tool::target& target,
   std::vector<std::string> untried;
   const chooser chooser{o, target, on_stage};
   for (const auto& x : chooser.all()) {
-    if (clock.seconds() >= o.budget.seconds) {
+    if (clock.seconds() >= o.budget.seconds || is_stopped(o)) {
       untried.push_back(x.option);
       continue;
     }
