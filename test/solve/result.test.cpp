@@ -83,6 +83,7 @@ TEST_CASE("judge: met, missed, and met but for rounding") {
   CHECK(judge({.makespan = 10 * (1 + 1e-12)}, ten) == status::optimal);
   CHECK(judge({.makespan = 10 * (1 + 1e-8)}, ten) == status::solved);
   CHECK(judge({.makespan = 9, .complete = false}, ten) == status::incomplete);
+  CHECK(judge({.makespan = infinity}, ten) == status::incomplete); // has no end
   CHECK(judge({.makespan = 0}, {}) == status::optimal);
   CHECK(judge({.makespan = 9}, ten) == status::solved); // a plan that does not keep to the reservations proves nothing
   CHECK(judge({.makespan = 9}, {infinity, lower_bound::rule::area}) == status::solved);

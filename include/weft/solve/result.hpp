@@ -22,7 +22,7 @@ enum class status : std::uint8_t {
   optimal,    ///< the same, and no plan has a smaller value
   infeasible, ///< it is proven that there is no plan; `result::reason` says why
   not_found,  ///< no plan was found, and there may be one; `result::reason` says what was in the way
-  incomplete, ///< the plan's order contradicts the graph, so that some ops never run
+  incomplete, ///< some ops never run, as the plan's order contradicts the graph, or never end where the plan has them
   late,       ///< the plan misses a demand of the objective, such as a deadline; `result::score` says by how much
 };
 
@@ -42,7 +42,7 @@ constexpr std::string_view to_string(status s) {
 /// within 1e-9 of the bound counts as met. One below it does not: the bound is that of plans that keep to the
 /// reservations.
 constexpr status judge(const simulation& run, const score& s, const lower_bound& bound) {
-  if (!run.complete) {
+  if (!run.complete || !(run.makespan < std::numeric_limits<double>::infinity())) {
     return status::incomplete;
   }
   if (s.violation > 0) {

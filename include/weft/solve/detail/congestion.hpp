@@ -273,7 +273,8 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
     offer(by_runs(judge, best, left, random));
     found.tried.push_back({"local_search, on the network", found.score.usable(), searching.seconds()});
   }
-  if (lacks) {
+  const bool unusable = lacks || (!found.plan.placement.empty() && !(found.makespan < infinity));
+  if (unusable) {
     found.shortage = lacks;
     static_cast<result&>(found) = {.bound = found.bound, .stats = found.stats, .reason = infeasibility{}};
   }
@@ -281,7 +282,7 @@ best_result best_on_network(any_evaluator<Problem> judge, const Problem& stricte
     found.status = status::infeasible;
     found.reason = infeasibility{.cause = infeasibility::kind::every_plan_fails};
   }
-  if (!lacks && !found.plan.placement.empty()) {
+  if (!unusable && !found.plan.placement.empty()) {
     found.record = judge.record_of(best);
     if (over_time) {
       simulate::memory_tracker<Problem> memory{relaxed};

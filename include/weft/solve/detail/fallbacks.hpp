@@ -39,6 +39,31 @@ struct one_device {
   }
 };
 
+/// Everything on a single device, of those that may run all of it and have room for it the one where that takes least:
+/// nothing is transferred, so it ends where any transfer would take for ever. Ties: the smaller id.
+struct single_device {
+  template <class Problem>
+  constexpr outcome<placement> operator()(const Problem& p) const {
+    double least = std::numeric_limits<double>::infinity();
+    device_id best = none;
+    for (const device_id d : ids(p.num_devices())) {
+      double load = 0;
+      byte_count left = p.capacity(d);
+      bool fits = true;
+      for (component_id c = 0; fits && c < p.num_components(); ++c) {
+        fits = p.allows(c, d) && p.demand(c) <= left;
+        left -= fits ? p.demand(c) : 0;
+        load += p.component_time(c, d);
+      }
+      if (fits && load < least) {
+        least = load;
+        best = d;
+      }
+    }
+    return best == none ? outcome<placement>{infeasibility{}} : outcome<placement>{placement(p.num_ops(), best)};
+  }
+};
+
 /// Components in turn, the longest first, each where that device is least busy: stages of a pipeline are spread so.
 /// `random`: their times count up to twice, so that the turns change.
 struct balanced {

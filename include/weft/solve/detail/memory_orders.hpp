@@ -17,8 +17,8 @@
 
 namespace weft::solve::detail {
 
-/// Offers the best plans that are found with the placements `near`, with one that spreads the work, and with one that
-/// does not. Without a plan,
+/// Offers the best plans that are found with the placements `near`, with one that spreads the work, and with
+/// everything on a single device. Without a plan,
 /// until `offer(plan)` says that one can be used, more orders are tried, and other ways to spread the work, as `random`
 /// has them. `known()`: seconds that a plan has to be below.
 template <class Problem, class Known, class Offer>
@@ -43,7 +43,7 @@ void try_orders(const Problem& p, const budget& spend, const buffer<placement>& 
     }
     return is_new;
   };
-  add(one_device{}(p));
+  add(single_device{}(p));
   add(balanced{}(p));
   for (const auto& where : near) {
     add(where);

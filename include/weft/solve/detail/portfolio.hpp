@@ -101,7 +101,7 @@ public:
     if (judge_.proposes()) {
       attempt("the objective's own", asked_objective{&judge_, left(0.5)});
     }
-    if (!alike || !is_followed_ || (guard_ && !has_plan_)) {
+    if (!alike || !is_followed_ || (guard_ && !is_usable())) {
       attempt_heuristics(strictest);
       const bool binds = guard_ && (!near_.empty() || !has_plan_);
       if (binds && !done() && least_.value < infinity) {
@@ -168,6 +168,7 @@ private:
     return share;
   }
   bool stopped() const { return options_.is_over(clock_); }
+  bool is_usable() const { return has_plan_ && best_.run.makespan < infinity; } // all ops of the plan end
   bool done() const {
     return has_plan_ &&
            (options_.effort == effort::first_plan || stopped() ||
@@ -214,7 +215,7 @@ private:
     always,
     with_time,     ///< not for the first plan
     memory_binds,  ///< if some plan needed too much
-    without_plan,
+    without_plan,  ///< if there is none, or only one in which some op never ends
   };
   struct candidate {
     std::string_view name;
@@ -235,6 +236,7 @@ private:
       {"critical_path", strategy::template of<partition::critical_path>()},
       {"layer_split", strategy::template of<partition::layer_split>(), when::memory_binds},
       {"heft, reserved", strategy::template of<partition::heft>(), when::memory_binds, true},
+      {"single_device", strategy::template of<single_device>(), when::without_plan},
       {"packing", strategy::template of<packing>(), when::without_plan},
       {"packing, reserved", strategy::template of<packing>(), when::without_plan, true},
     };
@@ -254,11 +256,11 @@ private:
         }
         break;
       case when::without_plan:
-        if (has_plan_) {
+        if (is_usable()) {
           return false;
         }
       }
-      const bool late = has_plan_ ? done() || too_large : guard_ && stopped();
+      const bool late = is_usable() ? done() || too_large : guard_ && stopped();
       return x.reserved ? guard_.has_value() : !late;
     };
     for (const candidate& x : candidates) {
@@ -294,7 +296,7 @@ private:
         value = consider(std::move(decided->plan));
         a.value = std::min(a.value, value);
         raise_bound(decided->bound);
-      } else if (!has_plan_) {
+      } else if (!is_usable()) {
         found_.reason = decided.error(); // the last one to try is the one that can prove it
       }
       const bool fits = value < infinity;
@@ -382,7 +384,7 @@ private:
     if (decided) {
       a.value = offer(evaluate(std::move(decided->plan)));
       raise_bound(proves ? decided->bound : 0);
-    } else if (!has_plan_) {
+    } else if (!is_usable()) {
       // That every placement fails holds on networks, too.
       proves = proves || decided.error().cause == infeasibility::kind::every_placement_fails;
       found_.reason = proves ? decided.error() : infeasibility{};
@@ -536,13 +538,14 @@ private:
 
   best_result finish() {
     found_.stats.partition_seconds = clock_.seconds();
-    if (!has_plan_) {
+    if (!is_usable()) {
       if (guard_) {
         explain();
       }
+      found_.reason = found_.reason.value_or(infeasibility{}); // what was found never ends
       // Over time, all that is left of reservations is what is always held.
-      const bool proven = found_.reason && (guard_ ? found_.reason->cause != infeasibility::kind::not_found
-                                                   : bound::proves_infeasible(p_, *found_.reason));
+      const bool proven = guard_ ? found_.reason->cause != infeasibility::kind::not_found
+                                 : bound::proves_infeasible(p_, *found_.reason);
       found_.status = proven ? status::infeasible : status::not_found;
       return std::move(found_);
     }
