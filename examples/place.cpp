@@ -155,7 +155,8 @@ std::string smaller_batch(const options& o, const tool::target& target,
   }
   try {
     const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : max_examples,
-                                            on_stage, o.budget.seconds);
+                                            on_stage, o.budget.seconds)
+                         .largest;
     return batch != 0              ? fmt::format("  with a smaller batch: it fits with --batch {}\n", batch)
            : place::is_stopped(o) ? ""
                                   : "  with a smaller batch: no plan was found for a batch of 1 either\n";
@@ -183,14 +184,18 @@ int run(int argc, char** argv) {
   const auto on_stage = [&](const std::string& text) { line.show(text); };
   line.show("reading " + o.model);
   o.source = tool::open(o.model);
-  if (o.max_batch) {
-    o.modelling.batch = place::largest_batch(o, target, max_examples, on_stage);
+  place::tried_batches batches;
+  if (o.finds_batch()) {
+    batches = place::largest_batch(o, target, max_examples, on_stage);
+    o.modelling.batch = batches.largest;
     if (o.modelling.batch == 0) {
       if (place::is_stopped(o)) {
         return end_without_plan(o, line);
       }
       line.clear();
-      fmt::print(stderr, "place: no plan was found for {} on {} with a batch of 1\n", o.model, o.platform);
+      fmt::print(stderr, "place: no plan was found for {} on {} with a batch of 1{}\n", o.model, o.platform,
+                 o.max_batch == options::batch_memory::accelerators
+                   ? " in the memory of accelerators; --max-batch=all counts that of hosts, too" : "");
       return 1;
     }
   }
@@ -246,6 +251,7 @@ int run(int argc, char** argv) {
     line.show("running plans for comparison");
     beaten->baselines = place::baselines(o, problem);
   }
+  auto untaken = forced ? place::tell_choice(o, std::nullopt, split) : std::string{};
   line.show(o.from_plan.empty() ? "searching" : "running the plan again");
   const place::listeners listeners{
     .on_progress =
@@ -265,6 +271,9 @@ int run(int argc, char** argv) {
   found.why = pinned.named(std::move(found.why));
   const bool splits = forced || place::compare(o, in, problem, found, split);
   if (forced) {
+    if (!untaken.empty()) {
+      found.notes.push_back(std::move(untaken));
+    }
     found.baselines = place::baselines(o, problem);
     found.bound = place::bound_on_any_split(problem);
   }
@@ -317,8 +326,15 @@ int run(int argc, char** argv) {
     notes.push_back(std::move(note));
   }
   auto [spread, uncertainty] = spread_of(o, run_problem, found.plan);
+  if (o.finds_batch()) {
+    found.result = place::about_batch(o, target, batches, found.run.makespan) + (found.result.empty() ? "" : "; ") +
+                   found.result;
+  }
   const auto placed = weft::report::make_placed_model(run_problem, found.plan.placement, found.run,
-                                                      {.model = in.name,
+                                                      {.model = o.finds_batch()
+                                                                  ? fmt::format("{} with a batch of {}", in.name,
+                                                                                batches.largest)
+                                                                  : in.name,
                                                        .platform = o.platform,
                                                        .strategy = found.strategy,
                                                        .command = tool::command_line("place", argc, argv),
@@ -367,7 +383,10 @@ int run(int argc, char** argv) {
                          [&](std::ostream& out) { weft::report::write_placement_html(out, placed); });
     wrote("report", o.html);
   }
-  if (!o.sharding.empty() && splits) {
+  if (!o.sharding.empty() && splits && split.best->how.value.mesh.devices.empty()) {
+    fmt::print("no sharding written: the step is a pipeline ({}), and a sharding says nothing of stages; --parallel "
+               "data or --parallel tensor asks for a step without them\n", split.best->name);
+  } else if (!o.sharding.empty() && splits) {
     place::write_sharding(o, target, model, split.best->how);
     wrote("sharding", o.sharding);
   } else if (!o.sharding.empty()) {

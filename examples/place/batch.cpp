@@ -90,14 +90,18 @@ short_run run_shortly(const options& o, const tool::target& target, const tool::
   return x;
 }
 
-bool fits(const options& o, const tool::target& target, const tool::model_options& modelling) {
-  const auto found = short_search(o, target, modelling, tool::load(o.source, modelling));
+static bool keeps_to_memory(const weft::solve::best_result& found) {
   return found.status == weft::status::solved || found.status == weft::status::optimal;
 }
 
-std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
+bool fits(const options& o, const tool::target& target, const tool::model_options& modelling) {
+  return keeps_to_memory(short_search(o, target, modelling, tool::load(o.source, modelling)));
+}
+
+tried_batches largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage, double seconds) {
   const weft::stopwatch clock;
+  tried_batches x;
   const auto too_large = weft::least_enough(std::uint64_t{1}, limit - 1, [&](std::uint64_t batch) {
     if (is_stopped(o) || clock.seconds() >= seconds) {
       return true;
@@ -105,9 +109,41 @@ std::uint64_t largest_batch(const options& o, const tool::target& target, std::u
     on_stage(fmt::format("trying a batch of {}", batch));
     auto modelling = o.modelling;
     modelling.batch = batch;
-    return !fits(o, target, modelling);
+    const auto found = short_search(o, target, modelling, tool::load(o.source, modelling));
+    if (!keeps_to_memory(found)) {
+      return true;
+    }
+    const double rate = found.makespan > 0 ? static_cast<double>(batch) / found.makespan : 0;
+    if (batch > x.largest) {
+      x.largest = batch;
+      x.largest_rate = rate;
+    }
+    if (rate > x.most_rate) {
+      x.fastest = batch;
+      x.most_rate = rate;
+    }
+    return false;
   });
-  return too_large.value_or(limit) - 1;
+  x.largest = too_large.value_or(limit) - 1;
+  return x;
+}
+
+std::string about_batch(const options& o, const tool::target& target, const tried_batches& x, double step_seconds) {
+  constexpr double worth_telling = 1.005;
+  const auto rate = [](double per_second) { return fmt::format("{:.4g} samples/s", per_second); };
+  const auto devices = weft::ids(target.devices.num_devices());
+  const bool has_accelerators = std::any_of(devices.begin(), devices.end(), [&](weft::device_id d) {
+    return hardware_kind(target.devices, d) != weft::device_kind::cpu;
+  });
+  auto text = fmt::format("batch of {}, the largest that fits{}, {}", x.largest,
+                          !has_accelerators                                 ? ""
+                          : o.max_batch == options::batch_memory::all ? " with the memory of hosts"
+                                                                      : " into the memory of accelerators",
+                          rate(static_cast<double>(x.largest) / step_seconds));
+  return x.most_rate > worth_telling * x.largest_rate
+           ? text + fmt::format("; most in short searches: {} with a batch of {}, where this one has {}",
+                                rate(x.most_rate), x.fastest, rate(x.largest_rate))
+           : text + ", the most of all that were tried";
 }
 
 } // namespace place

@@ -31,11 +31,23 @@ short_run run_shortly(const options& o, const tool::target& target, const tool::
 /// True if that finds a plan that keeps to the memory over time.
 bool fits(const options& o, const tool::target& target, const tool::model_options& modelling);
 
+/// The batches that were tried to find the largest one.
+struct tried_batches {
+  std::uint64_t largest = 0; ///< that fits; 0 if not even 1 does
+  std::uint64_t fastest = 0; ///< of those that fit, the one with most examples per second, as short searches find
+  double most_rate = 0;      ///< examples per second of that one
+  double largest_rate = 0;   ///< … of the largest
+};
+
 /// The largest batch below `limit`, which is at least 1, for which a plan is found that keeps to the memory over time,
-/// each within a second or a thousand moves; 0 if not even 1 fits. After `seconds` no other batch is tried, and the
-/// largest until then is told. Throws `weft::error` for models that take no batch.
-std::uint64_t largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
+/// each within a second or a thousand moves. After `seconds` no other batch is tried, and the largest until then is
+/// told. Throws `weft::error` for models that take no batch.
+tried_batches largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage,
                             double seconds = std::numeric_limits<double>::infinity());
+
+/// The batch that was found and what rate it gives in a step of so many seconds, with the one of those that were tried
+/// that gives a higher one, if there is one.
+std::string about_batch(const options& o, const tool::target& target, const tried_batches& x, double step_seconds);
 
 } // namespace place

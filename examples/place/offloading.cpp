@@ -6,6 +6,7 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/parallel/placed_way.hpp"
 #include "weft/simulate/contention.hpp"
 #include "weft/solve/offloading.hpp"
 #include "weft/validate/memory_shortage.hpp"
@@ -85,6 +86,19 @@ struct candidate {
   bool sends() const { return !chosen.step.trips.empty(); }
 };
 
+/// Of those that fit the one to take, as --least-gain says; else the one that lacks least.
+candidate& one_to_take(const options& o, std::vector<candidate>& tried) {
+  std::vector<parallel::timed_way> ways;
+  for (const auto& x : tried) {
+    ways.push_back({{.recomputes = x.modelling.recompute.has_value(), .offloads = x.sends()},
+                    x.chosen.fits ? x.chosen.verdict.seconds : std::numeric_limits<double>::infinity()});
+  }
+  const auto chosen = parallel::simplest_within(ways, o.least_gain / 100);
+  return chosen ? tried[chosen.number]
+                : *std::min_element(tried.begin(), tried.end(),
+                                    [](const auto& a, const auto& b) { return a.rank() < b.rank(); });
+}
+
 class chooser {
 public:
   chooser(const options& o, const tool::target& target, const cost::efficiency_table& table)
@@ -130,6 +144,17 @@ std::vector<tool::model_options> ways_to_recompute(const options& o, const tool:
   return ways;
 }
 
+/// A step as a short search has it.
+parallel::timed_way way_of(const short_run& x) {
+  return {{.devices = x.spills ? 2u : 1u, .places_ops = x.spills, .on_unlike_devices = x.spills}, x.seconds};
+}
+
+/// True if a step of so many seconds that sends tensors to the host is the one to take, as --least-gain says.
+bool is_worth_sending(const options& o, const parallel::timed_way& without, double seconds) {
+  const parallel::timed_way with{{.offloads = true}, seconds};
+  return parallel::simplest_within(std::vector{without, with}, o.least_gain / 100).number == 1;
+}
+
 std::string in_ms(double seconds) { return fmt::format("{:.4g} ms", seconds * 1e3); }
 
 std::string what_is_sent(const solve::offloaded_step& x) {
@@ -155,19 +180,19 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
                            best.chosen.fits ? "the step takes " + in_ms(best.chosen.verdict.seconds)
                                             : std::string{"it does not fit"});
     auto alone = std::numeric_limits<double>::infinity();
-    for (auto& how : ways_to_recompute(o, best.in)) {
+    std::vector<candidate> tried;
+    tried.push_back(std::move(best));
+    for (auto& how : ways_to_recompute(o, tried.front().in)) {
       if (is_stopped(o)) {
         break;
       }
       on_stage("trying to run ops again, and to send tensors to the host");
-      candidate x{.modelling = how};
+      auto& x = tried.emplace_back(candidate{.modelling = how});
       x.in = tool::load(o.source, how);
       choose.choose(x);
       alone = x.sends() ? alone : std::min(alone, x.chosen.verdict.seconds);
-      if (x.rank() < best.rank()) {
-        best = std::move(x);
-      }
     }
+    best = std::move(one_to_take(o, tried));
     compared += alone < std::numeric_limits<double>::infinity() ? ", with recomputation alone " + in_ms(alone)
                                                                 : ", and recomputation alone is not enough";
   }
@@ -185,14 +210,16 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
     return {"no tensors have to wait on the host" + compared};
   }
   on_stage("trying a step that sends nothing to the host");
-  const auto plain = run_shortly(o, target, o.modelling, in).seconds;
-  if (plain <= verdict.seconds) {
+  const auto plain = way_of(run_shortly(o, target, o.modelling, in));
+  if (!is_worth_sending(o, plain, verdict.seconds)) {
     return {fmt::format("no tensors are sent to the host: with them a step takes {}, and a short search finds {} "
-                        "without, by running ops on the host", in_ms(verdict.seconds), in_ms(plain))};
+                        "without{}", in_ms(verdict.seconds), in_ms(plain.seconds),
+                        plain.how.places_ops ? ", by running ops on the host" : "")};
   }
   offloading made{what_is_sent(step), std::move(best.made), verdict.seconds};
-  if (plain < std::numeric_limits<double>::infinity()) {
-    made.note += fmt::format("; a short search without this finds {}, by running ops on the host", in_ms(plain));
+  if (plain.seconds < std::numeric_limits<double>::infinity()) {
+    made.note += fmt::format("; a short search without this finds {}{}", in_ms(plain.seconds),
+                             plain.how.places_ops ? ", by running ops on the host" : "");
   }
   made.note += compared;
   o.modelling.offloaded = step.trips;
@@ -207,7 +234,8 @@ void prefer_offloading(const options& o, const problem& p, const offloading& x, 
   }
   answer other{.found = true, .plan = x.plan};
   follow(o, p, other);
-  if ((!a.found || other.run.makespan < a.run.makespan) &&
+  const auto without = a.found ? parallel::placed_way(p, a.plan.placement, a.run) : parallel::timed_way{};
+  if (is_worth_sending(o, without, other.run.makespan) &&
       memory_shortages(p, other.plan.placement, other.run).empty()) {
     if (!a.found) {
       a = {.found = true, .bound = bound::best(p.with_resident_demands()), .baselines = baselines(o, p)};

@@ -287,7 +287,7 @@ void take_parallelism(const std::string& text, options& o) {
 /// Data parallelism copies the model's ops, so what is said of each of them has no meaning.
 void check_parallelism(options& o) {
   using enum options::parallelism;
-  const bool of_the_model = !o.pins.empty() || !o.out.empty() || !o.split.empty() || o.by_layers || o.max_batch ||
+  const bool of_the_model = !o.pins.empty() || !o.out.empty() || !o.split.empty() || o.by_layers || o.finds_batch() ||
                             o.pareto || o.objective != objective::makespan;
   if (o.parallel_given && o.parallel != none && of_the_model) {
     throw weft::error("--parallel makes a workload of several copies of the model, for the step time: leave --pin, -o, "
@@ -320,8 +320,8 @@ void check_offloading(options& o) {
   if (!o.modelling.offload_least && o.modelling.offloaded.empty()) {
     return;
   }
-  if (o.modelling.offload_least && (o.by_layers || o.max_batch || !o.pins.empty() || !o.from_plan.empty() || o.pareto ||
-                                    o.objective != objective::makespan)) {
+  if (o.modelling.offload_least && (o.by_layers || o.finds_batch() || !o.pins.empty() || !o.from_plan.empty() ||
+                                    o.pareto || o.objective != objective::makespan)) {
     throw weft::error("--offload auto looks for plans op by op with a given batch, for the step time: leave "
                       "--by-layer, --max-batch, --pin, --from-plan, --pareto and other objectives out");
   }
@@ -402,7 +402,8 @@ options parse(int argc, char** argv) {
         "How several devices share the work of a step: none (each op once, on one device), data (each device does\n"
         "a part of the batch, and gradients are all-reduced), tensor (each op is split along the axis that suits\n"
         "best, for bundled networks), data=N or tensor=N for N devices, pipeline=K (layers in K stages, which work\n"
-        "on different micro-batches), or auto, which is what happens without this option: the fastest of them.\n"
+        "on different micro-batches), or auto, which is what happens without this option: the simplest of those\n"
+        "that are fast, as --least-gain says.\n"
         "After data=N, \",sharded\" lets each replica update a part of the parameters, \",whole\" all of them,\n"
         "\",experts\" puts each expert of a mixture on one of the devices, \",by-speed\" gives larger parts to faster\n"
         "devices, and \",tensor=K\" gives each replica K devices, which split its ops. After pipeline=K,\n"
@@ -439,8 +440,9 @@ options parse(int argc, char** argv) {
     ->type_name("SECONDS|Nmoves")
     ->capture_default_str();
   app.add_option("--least-gain", o.least_gain,
-                 "By how much a plan on several devices has to be faster than all ops on one of them, where times are\n"
-                 "estimates; else they stay there, as estimates are not that exact. For --objective makespan")
+                 "By how much each feature that a plan needs, such as several devices, a pipeline, micro-batches or\n"
+                 "sharded updates, has to make a step faster, where times are estimates, which are not that exact;\n"
+                 "else the simpler plan is taken, and a line says which was not. For --objective makespan")
     ->check(CLI::Range(0.0, 1000.0))
     ->type_name("PERCENT")
     ->capture_default_str();
@@ -473,8 +475,10 @@ options parse(int argc, char** argv) {
   app.add_option("--seed", o.seed, "The same seed gives the same result, if the budget is in moves")
     ->type_name("S")
     ->capture_default_str();
-  app.add_flag("--max-batch", o.max_batch,
-               "Look for the largest batch for which a plan is found that fits, and place the model with it");
+  std::string max_batch;
+  app.add_flag("--max-batch{accelerators}", max_batch,
+               "Look for the largest batch for which a plan is found that fits, and place the model with it: one that\n"
+               "fits into the memory of accelerators, or with --max-batch=all into that of their hosts, too");
   app.add_option("-o,--output", o.out, "Write the model again with the device of each op")->type_name("FILE");
   app.add_option("--split", o.split,
                  "Cut an ONNX model into stages that run one after the other, each on one device: a model per\n"
@@ -529,15 +533,23 @@ options parse(int argc, char** argv) {
   if (o.pareto && (o.objective == objective::period || o.objective == objective::memory)) {
     throw weft::error("--pareto is of step time and energy: leave --objective " + objective + " out");
   }
+  if (!max_batch.empty()) {
+    if (max_batch != "accelerators" && max_batch != "all") {
+      throw weft::error(fmt::format("--max-batch={}: write --max-batch for what fits into the memory of accelerators, "
+                                    "or --max-batch=all for what fits with that of their hosts",
+                                    weft::io::in_quotes(max_batch)));
+    }
+    o.max_batch = max_batch == "all" ? options::batch_memory::all : options::batch_memory::accelerators;
+  }
   o.by_layers = layers->count() != 0;
   o.by_layer = by_layer;
   take_exports(exports, o);
-  if (o.by_layers && o.max_batch) {
+  if (o.by_layers && o.finds_batch()) {
     throw weft::error(
       "--max-batch looks for plans op by op, and --by-layer cuts between layers: leave one of them out, or "
       "try batches with --batch");
   }
-  if (o.modelling.recompute_least && (o.by_layers || o.max_batch || !o.from_plan.empty())) {
+  if (o.modelling.recompute_least && (o.by_layers || o.finds_batch() || !o.from_plan.empty())) {
     throw weft::error("--recompute auto looks for plans op by op with a given batch: leave --by-layer, --max-batch and "
                       "--from-plan out, or say what to run again");
   }
@@ -553,7 +565,7 @@ options parse(int argc, char** argv) {
     throw weft::error("--contention goes with --objective makespan or energy, without --pareto: a period has no run in "
                       "which transfers wait, and least memory and trade-offs are of runs without contention");
   }
-  if (o.max_batch && (o.modelling.batch != 0 || !o.from_plan.empty())) {
+  if (o.finds_batch() && (o.modelling.batch != 0 || !o.from_plan.empty())) {
     throw weft::error("--max-batch looks for the batch: leave --batch and --from-plan out");
   }
   return o;

@@ -37,9 +37,11 @@ struct options {
   bool contention_given = false; ///< else `choose_network` says which
   weft::budget budget = {.seconds = 5};
   double memory_share = 1;
-  double least_gain = 5; ///< percent by which several devices have to be faster than one
+  double least_gain = 5; ///< percent by which each feature of a way to run a step has to make it faster
   double overhead = 0; ///< of each accelerator, for the framework: a share below 1, or bytes
-  bool max_batch = false;
+  /// Whose memory says how large the batch may be that is looked for; `given`: none is looked for.
+  enum class batch_memory { given, accelerators, all } max_batch = batch_memory::given;
+  bool finds_batch() const { return max_batch != batch_memory::given; }
   double uncertainty = 0; ///< of times: the standard deviation of their logarithm; 0: they are as estimated
   std::uint64_t seed = 0;
   unsigned jobs = 1;

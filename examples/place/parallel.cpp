@@ -12,6 +12,7 @@
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/experts.hpp"
+#include "weft/parallel/placed_way.hpp"
 #include "weft/parallel/split_network.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/platform/canonical_order.hpp"
@@ -27,6 +28,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -137,6 +139,12 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
                                 split.shard_updates);
   auto made = parallel::data_parallel(steps, replicas, all_reduce.messages, how);
   step->how = shard_batch(target, step->in, split.devices, split.shard_updates, how.shared.owner);
+  step->config = {.devices = static_cast<std::uint32_t>(ranks),
+                  .replicas = static_cast<std::uint32_t>(ranks),
+                  .shards_updates = split.shard_updates,
+                  .splits_experts = split.split_experts,
+                  .on_unlike_devices = split.by_speed,
+                  .recomputes = o.modelling.recompute.has_value()};
   step->how.value.batch = whole.batch;
   step->how.value.examples = split.by_speed ? split.examples : std::vector<std::uint64_t>{};
   const auto alone = std::exchange(step->in.model.ops, std::move(made.graph));
@@ -161,6 +169,21 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
                               to_string(all_reduce.algorithm));
   }
   return step;
+}
+
+/// True if ops that are split along `axis` are so along the batch, but for next to nothing, by what `seconds` says of
+/// each.
+template <class Seconds>
+bool splits_batch(const options& o, const tool::input& in, const parallel::split_model& m, std::uint32_t ranks,
+                  const std::vector<std::uint32_t>& axis, Seconds seconds) {
+  if (in.batch == 0 || in.batch % ranks != 0) {
+    return false;
+  }
+  const auto part = tool::load_with_batch(o.source, o.modelling, in.batch / ranks);
+  return part.origin == in.origin &&
+         parallel::work_in_parts(m, parallel::make_split_model(*part.net, part.model.ops, part.origin), ranks, axis,
+                                 seconds)
+           .is_data_parallel();
 }
 
 /// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
@@ -247,15 +270,26 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   if (!step) {
     return nullptr;
   }
-  step->how = shard_ops(target, model, chosen.axis, made.resharded, devices, replicas, origin, step->found.run);
+  const bool of_batch = splits_batch(o, in, model, ranks, chosen.axis, [&](op_id v) {
+    return estimate.compute_time(w, v, target.devices, where.front()[v]);
+  });
+  step->how = shard_ops(target, model, chosen.axis, made.resharded, devices, replicas, of_batch, origin,
+                        step->found.run);
   step->how.value.batch = whole.batch;
+  step->config = {.devices = static_cast<std::uint32_t>(devices.size()),
+                  .replicas = static_cast<std::uint32_t>(of_batch ? devices.size() : replicas),
+                  .ranks = of_batch ? 1 : ranks,
+                  .shards_updates = step->how.value.zero_stage > 0,
+                  .recomputes = o.modelling.recompute.has_value()};
+  step->about = of_batch ? "its ops in parts of the batch" : "";
   step->spec = replicas > 1 ? fmt::format("data={},tensor={}", replicas, ranks) : fmt::format("tensor={}", ranks);
   std::size_t split = 0;
   for (const auto axis : chosen.axis) {
     split += parallel::chosen_splits::in_parts(axis);
   }
   auto& strategy = step->found.strategy;
-  strategy = fmt::format("splits of {} of {} ops among {}", split, w.num_ops(),
+  strategy = fmt::format("{}splits of {} of {} ops among {}", of_batch ? "data parallelism, as " : "", split,
+                         w.num_ops(),
                          replicas > 1 ? fmt::format("the {} devices of each of {} replicas, on {}", ranks, replicas,
                                                     range_of(target.devices, devices))
                                       : range_of(target.devices, devices));
@@ -345,16 +379,17 @@ class hopeless_ways {
 public:
   hopeless_ways(const options& o, const tool::target& target, const tool::input& in, device_id device,
                 const cost::efficiency_table& table)
-      : num_ops_{in.model.ops.num_ops()}, seconds_{seconds_alone(o, target, in, device, table)} {}
+      : num_ops_{in.model.ops.num_ops()}, seconds_{seconds_alone(o, target, in, device, table)},
+        least_gain_{o.least_gain / 100} {}
   bool is_large(std::size_t ranks) const { return num_ops_ * ranks > 100'000; }
   bool operator()(std::size_t ranks, const parallel_answer& all) const {
-    return all.best && is_large(ranks) &&
-           seconds_ / static_cast<double>(ranks) >= all.best->found.run.makespan;
+    return is_large(ranks) && seconds_ / static_cast<double>(ranks) >= (1 + least_gain_) * all.least_seconds();
   }
 
 private:
   std::size_t num_ops_;
   double seconds_;
+  double least_gain_; // fewer devices that are as much slower may be the ones to take
 };
 
 /// The batch in parts that take each device as long, nearly: example by example to the one that would be done first.
@@ -497,14 +532,14 @@ void split_batch(const options& o, const tool::target& target, const tool::input
         continue;
       }
       (sharded ? kind.sharded : kind.whole) = step->found.found;
-      const auto* const best = all.best.get();
+      const auto* const fastest = all.fastest();
       keep_best(std::move(step),
                 fmt::format("{} × data{}", ranks,
                             experts ? sharded ? ", experts, sharded" : ", experts"
                             : sharded ? ", sharded updates"
                                       : ""),
                 in, all);
-      if (all.best.get() != best && !is_hopeless.is_large(ranks)) {
+      if (all.fastest() != fastest && !is_hopeless.is_large(ranks)) {
         least_batch = [&, split] { return least_batch_that_pays(o, target, in, split, table); };
       }
     }
@@ -513,8 +548,8 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   if (least_batch) {
     on_stage("trying smaller batches");
     if (const auto batch = least_batch(); batch != 0) {
-      all.best->cost_notes.push_back(fmt::format("on these devices data parallelism is faster than one of them from a "
-                                                 "batch of {} on", batch));
+      all.fastest()->cost_notes.push_back(fmt::format("on these devices data parallelism is faster than one of them "
+                                                      "from a batch of {} on", batch));
     }
   }
   if (all.ways.empty() && all.why_not.empty()) {
@@ -542,6 +577,12 @@ std::vector<std::pair<std::size_t, std::size_t>> ways_to_split(const options& o,
     ways.emplace_back(1, ranks);
   }
   return ways;
+}
+
+std::string name_of_split(std::size_t replicas, std::size_t ranks) {
+  return ranks == 1      ? fmt::format("{} × data", replicas)
+         : replicas == 1 ? fmt::format("{} × tensor", ranks)
+                         : fmt::format("{} × data, {} × tensor", replicas, ranks);
 }
 
 /// Splits each op among all devices, half of them, and a quarter; and among the devices of replicas.
@@ -574,17 +615,16 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
     on_stage(fmt::format("splitting each op among {} devices", ranks));
     const auto some = joined_devices(o, target, devices,
                                      {{static_cast<std::uint32_t>(ranks)}, {static_cast<std::uint32_t>(replicas)}});
-    const double faster_than = o.parallel == options::parallelism::automatic && all.best &&
-                                   is_hopeless.is_large(replicas * ranks)
-                                 ? all.best->found.run.makespan
+    const double faster_than = o.parallel == options::parallelism::automatic && is_hopeless.is_large(replicas * ranks)
+                                 ? all.least_seconds()
                                  : std::numeric_limits<double>::infinity();
-    const auto name = replicas > 1 ? fmt::format("{} × data, {} × tensor", replicas, ranks)
-                                   : fmt::format("{} × tensor", ranks);
+    const auto name = name_of_split(replicas, ranks);
     try {
       if (auto step = make_split_step(o, target, in, some, replicas, faster_than, table)) {
         const bool is_best = step->found.run.makespan < fastest;
         fastest = std::min(fastest, step->found.run.makespan);
-        keep_best(std::move(step), name, in, all);
+        const bool of_batch = step->config.ranks == 1;
+        keep_best(std::move(step), of_batch ? name_of_split(replicas * ranks, 1) : name, in, all);
         if (!is_best && is_hopeless.is_large(replicas * ranks)) { // more splits would hardly be better, and take long
           break;
         }
@@ -645,6 +685,7 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
     split_ops(o, target, in, devices, table, on_stage, all);
   }
   sort_ways(all.ways);
+  choose_way(o, all);
   return all;
 }
 
@@ -654,39 +695,97 @@ lower_bound bound_on_any_split(const problem& whole) {
 }
 
 std::optional<answer> not_searched(const options& o, const problem& whole, const parallel_answer& split) {
-  if (!split.best) {
-    return std::nullopt;
-  }
+  const double gain = o.least_gain / 100;
   const double least = bound::best(whole.with_resident_demands()).value;
-  if (!std::isfinite(least) || least <= split.best->found.run.makespan * (1 + o.least_gain / 100)) {
+  const parallel::timed_way simplest{{.recomputes = o.modelling.recompute.has_value()}, least};
+  const bool is_beaten = std::any_of(split.kept.begin(), split.kept.end(), [&](const auto& x) {
+    return parallel::seconds_with_complexity(x->timed(), gain) < parallel::seconds_with_complexity(simplest, gain);
+  });
+  if (!is_beaten || !std::isfinite(least)) {
     return std::nullopt;
   }
   return answer{.why = fmt::format("takes at least {:.4g} ms, so that no search was made for it", least * 1e3)};
+}
+
+/// The name of the plan with each op on one device, among the ways.
+static const std::string each_op_once = "each op on one device";
+
+/// The line that says which way is faster than the one that was taken, and why that is not enough; empty if none is.
+static std::string about_untaken(const std::vector<parallel::timed_way>& ways, const std::vector<std::string>& names,
+                                 const parallel::chosen_way& chosen) {
+  constexpr double told = 0.0005; // smaller gains are none in the digits that are shown
+  if (chosen.not_taken.empty() || chosen.not_taken.front().gain < told) {
+    return {};
+  }
+  const auto& other = chosen.not_taken.front();
+  const auto &taken = ways[chosen.number].how, &how = ways[other.number].how;
+  std::vector<std::string_view> more;
+  for (std::size_t f = 0; f < parallel::num_features; ++f) {
+    const auto x = static_cast<parallel::feature>(f);
+    if (how.has(x) && !taken.has(x)) {
+      more.push_back(to_string(x));
+    }
+  }
+  if (more.empty()) {
+    more.emplace_back(how.devices > taken.devices ? "more devices" : "a less simple way");
+  }
+  return fmt::format("not taken: {}, {:.1f} % faster; {} would have to make a step {:.3g} % faster, as estimates are "
+                     "not exact enough to tell less; --least-gain 0 takes it",
+                     names[other.number], 100 * other.gain, fmt::join(more, ", "), 100 * other.asked);
+}
+
+std::string tell_choice(const options& o, const std::optional<parallel::timed_way>& once, parallel_answer& split) {
+  std::vector<parallel::timed_way> ways;
+  std::vector<std::string> names;
+  for (const auto& x : split.kept) {
+    ways.push_back(x->timed());
+    names.push_back(x->about.empty() ? x->name : fmt::format("{} ({})", x->name, x->about));
+  }
+  if (once) {
+    ways.push_back(*once);
+    names.push_back(each_op_once);
+  }
+  const auto chosen = parallel::simplest_within(ways, o.least_gain / 100);
+  split.best = chosen && chosen.number < split.kept.size() ? split.kept[chosen.number] : nullptr;
+  sort_ways(split.ways);
+  if (!chosen.not_taken.empty()) {
+    const auto& name = split.best ? split.best->name : each_op_once;
+    for (auto& w : split.ways) {
+      if (w.name == name && (!split.best || w.step_seconds == ways[chosen.number].seconds)) {
+        w.remark += w.remark.empty() ? "taken" : ", taken";
+        break;
+      }
+    }
+  }
+  return about_untaken(ways, names, chosen);
 }
 
 bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split) {
   if (split.ways.empty()) {
     return false;
   }
-  const std::string each_op_once = "each op on one device";
+  std::optional<parallel::timed_way> once;
   if (found.found) {
     split.ways.push_back(way_of(whole, found, each_op_once, in.batch));
+    once = parallel::placed_way(whole, found.plan.placement, found.run);
+    once->how.recomputes = o.modelling.recompute.has_value();
   } else {
     split.ways.push_back({.name = each_op_once, .status = found.why.substr(0, found.why.find('\n'))});
   }
-  sort_ways(split.ways);
-  if (!split.best ||
-      (found.found && found.run.makespan <= split.best->found.run.makespan * (1 + o.least_gain / 100))) {
-    return false;
+  auto note = tell_choice(o, once, split);
+  if (split.best) {
+    auto baselines = std::move(found.baselines);
+    if (found.found) {
+      baselines.insert(baselines.begin(), {.name = each_op_once, .step_seconds = found.run.makespan});
+    }
+    found = std::move(split.best->found);
+    found.baselines = std::move(baselines);
+    found.bound = bound_on_any_split(whole);
   }
-  auto baselines = std::move(found.baselines);
-  if (found.found) {
-    baselines.insert(baselines.begin(), {.name = each_op_once, .step_seconds = found.run.makespan});
+  if (!note.empty()) {
+    found.notes.push_back(std::move(note));
   }
-  found = std::move(split.best->found);
-  found.baselines = std::move(baselines);
-  found.bound = bound_on_any_split(whole);
-  return true;
+  return split.best != nullptr;
 }
 
 } // namespace place

@@ -10,6 +10,7 @@
 #include "tool/platforms.hpp"
 
 #include "weft/cost/efficiency.hpp"
+#include "weft/parallel/simplest_way.hpp"
 #include "weft/report/placed_model.hpp"
 
 #include <functional>
@@ -31,14 +32,22 @@ struct parallel_step {
   answer found = {};
   step_sharding how = {};
   double sent_within = 0;                   ///< bytes that its ops send between devices while they run
+  weft::parallel::configuration config = {};
+  std::string name = {};                    ///< in the table of ways
+
+  weft::parallel::timed_way timed() const { return {config, found.run.makespan}; }
 };
 
-/// The ways to run a step that were compared, and the fastest of those on several devices.
+/// The ways to run a step that were compared, and those on several devices that may be the ones to take.
 struct parallel_answer {
   std::vector<weft::report::way> ways = {};
-  std::unique_ptr<parallel_step> best = {}; ///< null if none fits, or there are no such ways
+  std::vector<std::shared_ptr<parallel_step>> kept = {}; ///< that fit, of which none makes another one needless
+  std::shared_ptr<parallel_step> best = {}; ///< of these the one to take; null without any
   std::string why_not = {};                 ///< … why there are none
   bool all_fit = true;                      ///< of those that were tried, also of those that `ways` leaves out
+
+  parallel_step* fastest() const; ///< of those that are kept; null if there are none
+  double least_seconds() const;   ///< … its step time; infinite if there are none
 };
 
 /// The reason for which the batch cannot be done in parts, one after the other; empty if it can.
@@ -57,10 +66,16 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
 /// devices, if so.
 std::optional<answer> not_searched(const options& o, const problem& whole, const parallel_answer& split);
 
-/// Adds the plan with each op on one device to the ways, and sorts them, the fastest first. If the best one on several
-/// devices is faster by as much as --least-gain asks, or there is no other, takes it for `found`, with what it is
-/// faster than; whether it did.
+/// Adds the plan with each op on one device to the ways, and sorts them, the fastest first. If one on several devices
+/// is the way to take, as --least-gain says, or there is no other, takes it for `found`, with what it is faster than;
+/// whether it did.
 bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split);
+
+/// Chooses again among the ways that are kept and `once`, the plan with each op on one device, if there is one, which
+/// leaves no `best` if it is the one to take. Sorts the ways, marks the one that was taken if it is not the fastest,
+/// and returns a line that says what is; empty if nothing is.
+std::string tell_choice(const options& o, const std::optional<weft::parallel::timed_way>& once,
+                        parallel_answer& split);
 
 /// A bound on the time of a step, however its batch is split: the work of all ops on all devices.
 weft::lower_bound bound_on_any_split(const problem& whole);

@@ -234,15 +234,47 @@ report::way way_of(const problem& p, const answer& a, const std::string& name, s
           .status = a.found ? "" : a.why};
 }
 
-void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
+void keep_best(std::shared_ptr<parallel_step> step, const std::string& name, const tool::input& in,
                parallel_answer& all) {
   all.ways.push_back(way_of(*step->made, step->found, name, in.batch));
   all.ways.back().remark = step->about;
   all.all_fit = all.all_fit && step->found.found;
   all.ways.back().bytes_sent += step->sent_within;
-  if (step->found.found && (!all.best || step->found.run.makespan < all.best->found.run.makespan)) {
-    all.best = std::move(step);
+  step->name = name;
+  if (step->found.found) {
+    keep(std::move(step), all);
   }
+}
+
+void keep(std::shared_ptr<parallel_step> step, parallel_answer& all) {
+  const auto way = step->timed();
+  if (std::any_of(all.kept.begin(), all.kept.end(),
+                  [&](const auto& x) { return parallel::makes_needless(x->timed(), way); })) {
+    return;
+  }
+  std::erase_if(all.kept, [&](const auto& x) { return parallel::makes_needless(way, x->timed()); });
+  all.kept.push_back(std::move(step));
+}
+
+void choose_way(const options& o, parallel_answer& all) {
+  std::vector<parallel::timed_way> ways;
+  for (const auto& x : all.kept) {
+    ways.push_back(x->timed());
+  }
+  const auto chosen = parallel::simplest_within(ways, o.least_gain / 100);
+  all.best = chosen ? all.kept[chosen.number] : nullptr;
+}
+
+parallel_step* parallel_answer::fastest() const {
+  const auto at = std::min_element(kept.begin(), kept.end(), [](const auto& a, const auto& b) {
+    return a->timed().seconds < b->timed().seconds;
+  });
+  return at == kept.end() ? nullptr : at->get();
+}
+
+double parallel_answer::least_seconds() const {
+  const auto* const first = fastest();
+  return first ? first->found.run.makespan : std::numeric_limits<double>::infinity();
 }
 
 void keep_misfit(const std::string& name, const std::string& why, parallel_answer& all) {

@@ -6,6 +6,7 @@
 
 #include "weft/parallel/choose_devices.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,8 +66,14 @@ struct does_not_fit : weft::error {
 /// Adds a way of which none was found.
 void keep_misfit(const std::string& name, const std::string& why, parallel_answer& all);
 
-/// Adds a step to the ways, and keeps it if it is the fastest.
-void keep_best(std::unique_ptr<parallel_step> step, const std::string& name, const tool::input& in,
+/// Adds a step to the ways, and keeps it if it may be the one to take.
+void keep_best(std::shared_ptr<parallel_step> step, const std::string& name, const tool::input& in,
                parallel_answer& all);
+
+/// Keeps a step that fits, unless another one makes it needless.
+void keep(std::shared_ptr<parallel_step> step, parallel_answer& all);
+
+/// Sets the step to take of those that are kept: the simplest whose features pay for themselves, as --least-gain says.
+void choose_way(const options& o, parallel_answer& all);
 
 } // namespace place

@@ -26,6 +26,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -52,6 +53,14 @@ struct pipeline_shape {
   std::size_t devices() const { return std::size_t{replicas} * stages * ranks; }
   /// Forward and backward ones of all replicas.
   std::uint64_t passes() const { return 2 * micro_batches * stages * turns * replicas; }
+  parallel::configuration config() const {
+    return {.devices = static_cast<std::uint32_t>(devices()),
+            .replicas = replicas,
+            .ranks = ranks,
+            .stages = stages,
+            .turns = turns,
+            .micro_batches = micro_batches};
+  }
   std::string name() const {
     if (replicas > 1 && ranks > 1 && stages > 1) { // the table has no room for more
       return fmt::format("data {}, tensor {}, pipeline {}", replicas, ranks, stages);
@@ -577,6 +586,14 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       idle += (1 - busy[d] / a.run.makespan) / static_cast<double>(of_replica.front().size());
     }
     write_exports(o, whole, m, shape, model.in().batch, p, found.order, *step);
+    if (shape.stages == 1 && shape.ranks == 1) {
+      step->how = shard_batch(target, model.in(), devices, shard_updates, {});
+      step->how.value.batch = whole.batch;
+      step->how.value.micro_batches = shape.micro_batches;
+    }
+    step->config = shape.config();
+    step->config.shards_updates = shard_updates;
+    step->config.recomputes = o.modelling.recompute.has_value();
     step->about = fmt::format("{}{} micro-batches, {:.0f} % idle{}",
                               shape.turns > 1 ? fmt::format("in {} turns, ", shape.turns) : "", shape.micro_batches,
                               100 * idle, shard_updates ? ", sharded updates" : "");
@@ -634,7 +651,7 @@ public:
       }
     }
     try_each(usual_);
-    if (!found_.best && !all_.best) {
+    if (found_.kept.empty() && all_.kept.empty()) {
       try_each(reserve_);
     }
     if (is_forced_ && found_.ways.empty()) {
@@ -643,10 +660,16 @@ public:
     all_.all_fit = all_.all_fit && found_.all_fit;
     constexpr std::size_t most = 5; // in the table
     sort_ways(found_.ways);
-    found_.ways.resize(std::min(found_.ways.size(), most));
-    std::move(found_.ways.begin(), found_.ways.end(), std::back_inserter(all_.ways));
-    if (found_.best && found_.best->found.run.makespan < least_seconds_of(all_)) {
-      all_.best = std::move(found_.best);
+    for (std::size_t i = 0; i < found_.ways.size(); ++i) {
+      auto& w = found_.ways[i];
+      if (i < most || std::any_of(found_.kept.begin(), found_.kept.end(), [&](const auto& x) {
+            return x->name == w.name && x->found.run.makespan == w.step_seconds;
+          })) {
+        all_.ways.push_back(std::move(w));
+      }
+    }
+    for (auto& x : found_.kept) {
+      keep(std::move(x), all_);
     }
   }
 
@@ -657,10 +680,6 @@ private:
     double bound;    ///< seconds: the work of ops, and the wait for the first micro-batch's forward pass
     double estimate; ///< the same with the wait for the first and the last micro-batch
   };
-
-  static double least_seconds_of(const parallel_answer& a) {
-    return a.best ? a.best->found.run.makespan : std::numeric_limits<double>::infinity();
-  }
 
   /// The shape that was asked for; 0 micro-batches: as many as suit.
   pipeline_shape given() const {
@@ -796,10 +815,18 @@ private:
     }
   }
 
-  /// Pipelines that take little longer are shown, too.
+  /// Pipelines that take little longer are shown, too, and simpler ones may be the ones to take.
   double too_slow(const pipeline_shape& s) const {
-    const double least = std::min(least_seconds_of(all_), least_seconds_of(found_));
-    return is_forced_ ? std::numeric_limits<double>::infinity() : s.stages == 1 ? least : 1.1 * least;
+    double least = std::numeric_limits<double>::infinity();
+    const double gain = 1 + o_.least_gain / 100;
+    for (const auto& some : {std::cref(all_), std::cref(found_)}) {
+      for (const auto& x : some.get().kept) {
+        const bool is_simpler = parallel::is_simpler(s.config(), x->config);
+        least = std::min(least, x->found.run.makespan *
+                                  std::max(s.stages == 1 ? 1.0 : 1.1, is_simpler ? gain : 1.0));
+      }
+    }
+    return is_forced_ ? std::numeric_limits<double>::infinity() : least;
   }
 
   void note_misfit(const pipeline_shape& s, const std::string& why) {

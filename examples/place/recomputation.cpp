@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -34,7 +35,7 @@ parallel_answer share_recomputed(options& o, const tool::target& target, const w
     kinds.emplace_back(recomputation::blocks, "blocks run again");
   }
   parallel_answer all;
-  std::optional<recomputation> best;
+  std::vector<std::pair<parallel_step*, std::optional<recomputation>>> how;
   for (const auto& [again, remark] : kinds) {
     o.modelling.recompute = again;
     auto some = again ? share_work(o, target, tool::load(o.source, o.modelling), table, on_stage)
@@ -43,16 +44,22 @@ parallel_answer share_recomputed(options& o, const tool::target& target, const w
       w.remark += fmt::format("{}{}", w.remark.empty() || !again ? "" : ", ", remark);
       all.ways.push_back(std::move(w));
     }
-    if (some.best && (!all.best || some.best->found.run.makespan < all.best->found.run.makespan)) {
-      all.best = std::move(some.best);
-      best = again;
+    for (auto& x : some.kept) {
+      how.emplace_back(x.get(), again);
+      keep(std::move(x), all);
     }
     all.why_not = some.why_not;
     if (some.all_fit || is_stopped(o)) {
       break;
     }
   }
-  o.modelling.recompute = best;
+  choose_way(o, all);
+  const auto again_in = [&](const parallel_step* step) {
+    const auto at = std::find_if(how.rbegin(), how.rend(), [&](const auto& x) { return x.first == step; });
+    return at == how.rend() ? std::nullopt : at->second; // the last one, as others there may be gone
+  };
+  o.modelling.recompute = again_in(all.best.get());
+  std::erase_if(all.kept, [&](const auto& x) { return again_in(x.get()) != o.modelling.recompute; });
   sort_ways(all.ways);
   return all;
 }

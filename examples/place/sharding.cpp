@@ -95,7 +95,7 @@ step_sharding shard_batch(const tool::target& target, const tool::input& one, co
 step_sharding shard_ops(const tool::target& target, const parallel::split_model& m,
                         const std::vector<std::uint32_t>& axis,
                         const std::vector<parallel::resharded_tensor>& resharded,
-                        const std::vector<device_id>& devices, std::size_t replicas,
+                        const std::vector<device_id>& devices, std::size_t replicas, bool of_batch,
                         const std::vector<op_id>& origin, const trace& run) {
   const auto count = static_cast<std::uint32_t>(replicas);
   const auto ranks = static_cast<std::uint32_t>(devices.size() / replicas);
@@ -104,9 +104,10 @@ step_sharding shard_ops(const tool::target& target, const parallel::split_model&
   if (replicas > 1) {
     s.value.mesh.axes.push_back({"data", count});
   }
-  s.value.mesh.axes.push_back({"tensor", ranks});
+  s.value.mesh.axes.push_back({!of_batch ? "tensor" : replicas > 1 ? "data_shard" : "data", ranks});
   s.value.parameters =
     parallel::sharded_parameters(m, axis, static_cast<std::uint32_t>(s.value.mesh.axes.size() - 1));
+  s.value.zero_stage = of_batch && s.value.trains ? parallel::zero_stage_of(s.value.parameters) : 0;
   s.summary.mesh = report::mesh_sentence(s.value, device_names(target.devices));
   s.summary.layers = report::sharding_by_layer(weft::problem{*m.ops, target.devices}, s.value, resharded);
   s.summary.unsplit = about_unsplit_types(m, origin, run);

@@ -28,11 +28,12 @@ step_sharding shard_batch(const tool::target& target, const tool::input& one,
                           const std::vector<std::uint32_t>& owner);
 
 /// Ops that are split along `axis` among the devices of each of so many replicas, with the run of the step that came of
-/// it. `origin` says which op of `m` each op of the run is a part of.
+/// it. If parts are `of_batch`, devices are replicas, too. `origin` says which op of `m` each op of the run is a part
+/// of.
 step_sharding shard_ops(const tool::target& target, const weft::parallel::split_model& m,
                         const std::vector<std::uint32_t>& axis,
                         const std::vector<weft::parallel::resharded_tensor>& resharded,
-                        const std::vector<weft::device_id>& devices, std::size_t replicas,
+                        const std::vector<weft::device_id>& devices, std::size_t replicas, bool of_batch,
                         const std::vector<weft::op_id>& origin, const weft::trace& run);
 
 /// Writes the file that --sharding asks for.

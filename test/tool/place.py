@@ -255,7 +255,25 @@ def main(folder):
     refused(*gpt, '--max-batch', '--batch', '3', because='leave --batch')
     tight = pair_with('tight.json', memory=60000000)
     wide = ('zoo:mnist_conv:inference', '--platform', tight, '--budget', '100moves')
-    best = placed(*wide, '--max-batch')
+    def batch_of(summary):
+        first = summary.split('\n')[0]
+        told = re.search(r'with a batch of (\d+) on ', first)
+        check(told and f'Result batch of {told[1]}, the largest that fits' in flat(summary) and
+              'samples/s' in summary.split('Step time')[0], f'the first line has the batch: {summary[:400]}')
+        return int(told[1]) if told else 0
+
+    best = placed(*wide, '--max-batch=all')
+    on_gpu = placed(*wide, '--max-batch')
+    check(0 < batch_of(on_gpu) <= batch_of(best), 'the host has memory of its own')
+    slow_host = [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e9, 'memory': 1000000000},
+                 {'name': 'gpu', 'kind': 'gpu', 'speed': 1e13, 'memory': 60000000}]
+    host = write('slow_host.json', json.dumps({'format': 'weft.platform', 'version': 1, 'devices': slow_host,
+                                               'links': {'uniform': {'bandwidth': 1e10}}}))
+    spilled = placed(wide[0], '--platform', host, '--budget', '100moves', '--max-batch=all')
+    kept = placed(wide[0], '--platform', host, '--budget', '100moves', '--max-batch')
+    check(batch_of(spilled) > 2 * batch_of(kept) and 'with a batch of' in spilled.split('Step time')[0],
+          f'host memory counts only if asked: {spilled[:400]} {kept[:400]}')
+    refused(*wide, '--max-batch=host', because='write --max-batch for what fits')
     found = run(*wide, '--batch', '100000')
     told = re.search(r'it fits with --batch (\d+)', found.stderr)
     check(found.returncode == 1 and told, f'a smaller batch is told: {found.stderr}')
