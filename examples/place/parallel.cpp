@@ -548,8 +548,10 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   if (least_batch) {
     on_stage("trying smaller batches");
     if (const auto batch = least_batch(); batch != 0) {
-      all.fastest()->cost_notes.push_back(fmt::format("on these devices data parallelism is faster than one of them "
-                                                      "from a batch of {} on", batch));
+      for (auto& x : all.kept) {
+        x->cost_notes.push_back(fmt::format("on these devices data parallelism is faster than one of them from a batch "
+                                            "of {} on", batch));
+      }
     }
   }
   if (all.ways.empty() && all.why_not.empty()) {
@@ -769,6 +771,7 @@ bool compare(const options& o, const tool::input& in, const problem& whole, answ
     split.ways.push_back(way_of(whole, found, each_op_once, in.batch));
     once = parallel::placed_way(whole, found.plan.placement, found.run);
     once->how.recomputes = o.modelling.recompute.has_value();
+    once->seconds = o.least_gain == 0 ? found.run.makespan : once->seconds;
   } else {
     split.ways.push_back({.name = each_op_once, .status = found.why.substr(0, found.why.find('\n'))});
   }

@@ -586,7 +586,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       idle += (1 - busy[d] / a.run.makespan) / static_cast<double>(of_replica.front().size());
     }
     write_exports(o, whole, m, shape, model.in().batch, p, found.order, *step);
-    if (shape.stages == 1 && shape.ranks == 1) {
+    if (shape.stages == 1 && shape.ranks == 1 && shape.replicas > 1) {
       step->how = shard_batch(target, model.in(), devices, shard_updates, {});
       step->how.value.batch = whole.batch;
       step->how.value.micro_batches = shape.micro_batches;

@@ -219,6 +219,10 @@ def main(folder):
     alone = run('zoo:mnist_conv@4', *machine, '--budget', '10moves', '--sharding', path('none.json'))
     check(alone.returncode == 0 and 'no sharding written: each op is on one device; --parallel data' in alone.stdout and
           not os.path.exists(path('none.json')), f'no sharding: {alone.stdout[-500:]}')
+    doc, text, _ = sharding_of('zoo:gpt2_medium@32', *machine, '--dtype', 'bf16', '--parallel', 'tensor=4')
+    check([a['name'] for a in doc['mesh']['axes']] == ['data'] and '4 × data' in text and
+          '--tensor-model-parallel-size 1 ' in doc['megatron']['arguments'] and 'placed by data parallelism,' in text,
+          f'splits of the batch alone are data parallelism: {doc["mesh"]}, {doc["megatron"]}')
     refused(net, *machine, '--parallel', 'none', '--sharding', path('x.json'), because='give --parallel data')
     refused(net, *machine, '--pin', 'Conv2D=gpu1', '--sharding', path('x.json'), because='give --parallel data')
     refused(net, *machine, '--parallel', 'data', '--sharding', path('no/such/x.json'), because='cannot be opened')
