@@ -27,6 +27,7 @@
 #include "weft/report/placement_html.hpp"
 #include "weft/report/summary.hpp"
 #include "weft/schedule/static_order.hpp"
+#include "weft/throughput/loads.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -194,10 +195,11 @@ int run(int argc, char** argv) {
       }
       line.clear();
       fmt::print(stderr, "place: no plan was found for {} on {} with a batch of 1{}\n", o.model, o.platform,
-                 o.max_batch == options::batch_memory::accelerators
+                 o.max_batch == options::batch_memory::accelerators && place::has_accelerators(devices)
                    ? " in the memory of accelerators; --max-batch=all counts that of hosts, too" : "");
       return 1;
     }
+    o.assumed["batch"] = {std::to_string(batches.largest)};
   }
   const auto table = weft::cost::typical_efficiencies(o.launches);
   place::parallel_answer split;
@@ -232,17 +234,17 @@ int run(int argc, char** argv) {
   if (o.parallel != options::parallelism::none && split.ways.empty()) {
     split = place::share_work(o, target, in, table, on_stage);
   }
-  if (place::is_stopped(o) && !split.best && sent.plan.order.empty()) {
-    return end_without_plan(o, line);
-  }
   const bool forced = o.parallel != options::parallelism::none && o.parallel != options::parallelism::automatic;
   if (forced && !split.best) {
+    if (place::is_stopped(o)) {
+      return end_without_plan(o, line);
+    }
     line.clear();
     const auto& stages = o.pipeline.stages;
     throw weft::error(fmt::format("--parallel {}: {}",
                                   o.parallel == options::parallelism::data     ? "data"
                                   : o.parallel == options::parallelism::tensor ? "tensor"
-                                  : stages == 1                                ? "accumulate"
+                                  : stages == 1 && o.pipeline.ranks < 2        ? "accumulate"
                                                                                : "pipeline",
                                   split.ways.empty() ? split.why_not : split.ways.front().status));
   }
@@ -320,14 +322,16 @@ int run(int argc, char** argv) {
     }
   }
   if (place::is_stopped(o)) {
-    notes.emplace_back("ended by Ctrl-C, with the best plan until then");
+    notes.emplace_back("ended by Ctrl-C with the best plan so far");
   }
   if (auto note = place::about_network(o, devices); !note.empty()) {
     notes.push_back(std::move(note));
   }
   auto [spread, uncertainty] = spread_of(o, run_problem, found.plan);
   if (o.finds_batch()) {
-    found.result = place::about_batch(o, target, batches, found.run.makespan) + (found.result.empty() ? "" : "; ") +
+    const double seconds = o.objective == place::objective::period
+                             ? weft::throughput::period(problem, found.plan.placement) : found.run.makespan;
+    found.result = place::about_batch(o, target, batches, seconds) + (found.result.empty() ? "" : "; ") +
                    found.result;
   }
   const auto placed = weft::report::make_placed_model(run_problem, found.plan.placement, found.run,

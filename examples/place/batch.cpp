@@ -128,22 +128,27 @@ tried_batches largest_batch(const options& o, const tool::target& target, std::u
   return x;
 }
 
+bool has_accelerators(const weft::platform<>& p) {
+  const auto devices = weft::ids(p.num_devices());
+  return std::any_of(devices.begin(), devices.end(),
+                     [&](weft::device_id d) { return hardware_kind(p, d) != weft::device_kind::cpu; });
+}
+
 std::string about_batch(const options& o, const tool::target& target, const tried_batches& x, double step_seconds) {
   constexpr double worth_telling = 1.005;
-  const auto rate = [](double per_second) { return fmt::format("{:.4g} samples/s", per_second); };
-  const auto devices = weft::ids(target.devices.num_devices());
-  const bool has_accelerators = std::any_of(devices.begin(), devices.end(), [&](weft::device_id d) {
-    return hardware_kind(target.devices, d) != weft::device_kind::cpu;
-  });
+  const auto rate = [](double per_second) {
+    return per_second >= 1000 ? fmt::format("{:.0f} samples/s", per_second)
+                              : fmt::format("{:.3g} samples/s", per_second);
+  };
   auto text = fmt::format("batch of {}, the largest that fits{}, {}", x.largest,
-                          !has_accelerators                                 ? ""
+                          !has_accelerators(target.devices)           ? ""
                           : o.max_batch == options::batch_memory::all ? " with the memory of hosts"
                                                                       : " into the memory of accelerators",
                           rate(static_cast<double>(x.largest) / step_seconds));
   return x.most_rate > worth_telling * x.largest_rate
-           ? text + fmt::format("; most in short searches: {} with a batch of {}, where this one has {}",
-                                rate(x.most_rate), x.fastest, rate(x.largest_rate))
-           : text + ", the most of all that were tried";
+           ? text + fmt::format("; short searches find more with a batch of {}: {}, against {} with this one",
+                                x.fastest, rate(x.most_rate), rate(x.largest_rate))
+           : text + ", more than any smaller batch that was tried";
 }
 
 } // namespace place

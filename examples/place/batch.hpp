@@ -46,6 +46,8 @@ tried_batches largest_batch(const options& o, const tool::target& target, std::u
                             const std::function<void(const std::string&)>& on_stage,
                             double seconds = std::numeric_limits<double>::infinity());
 
+bool has_accelerators(const weft::platform<>& p);
+
 /// The batch that was found and what rate it gives in a step of so many seconds, with the one of those that were tried
 /// that gives a higher one, if there is one.
 std::string about_batch(const options& o, const tool::target& target, const tried_batches& x, double step_seconds);

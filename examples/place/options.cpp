@@ -59,7 +59,8 @@ std::string footer() {
     "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
     "  place llama.onnx --platform pcie_4gpu --by-layer --objective period --export vllm=serve.sh\n"
     "  place detector.onnx --platform pcie_4gpu --pin 'NonMaxSuppression=cpu,/decoder/*=gpu1'\n"
-    "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files.\n";
+    "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files, 130 after Ctrl-C, which\n"
+    "keeps the best plan so far.\n";
   return text;
 }
 
@@ -169,7 +170,7 @@ void take_from(const std::map<std::string, std::vector<std::string>>& made_with,
 }
 
 /// `pipeline=K`, and after that `data=N`, `tensor=T`, `micro-batches=M`, `turns=V`, and `whole` or `sharded`, in any
-/// order.
+/// order; `accumulate[=M]` is one stage with M micro-batches.
 void take_pipeline(const std::string& text, options& o) {
   o.parallel = options::parallelism::pipeline;
   o.pipeline = {};
@@ -182,16 +183,24 @@ void take_pipeline(const std::string& text, options& o) {
     }
     const auto equals = std::min(part.find('='), part.size());
     const auto name = part.substr(0, equals);
+    const bool is_one_stage = name == "accumulate" && o.pipeline.stages == 0;
+    if (is_one_stage) {
+      o.pipeline.stages = 1;
+      if (equals == part.size()) {
+        continue;
+      }
+    }
     auto* const count = name == "pipeline" ? &o.pipeline.stages
                         : name == "data"   ? &o.pipeline.replicas
                         : name == "tensor" ? &o.pipeline.ranks
                         : name == "turns"  ? &o.pipeline.turns
                                            : nullptr;
-    if ((!count && name != "micro-batches") || equals == part.size() ||
+    if ((!count && name != "micro-batches" && !is_one_stage) || equals == part.size() ||
         (count ? *count : o.pipeline.micro_batches) != 0) {
       throw weft::error(fmt::format("--parallel {}: write pipeline=K for K stages, and after that data=N, tensor=T, "
                                     "micro-batches=M, turns=V, whole or sharded, for N replicas with T devices per "
-                                    "stage each, M micro-batches, V stages on each device, and how replicas update",
+                                    "stage each, M micro-batches, V stages on each device, and how replicas update; "
+                                    "or accumulate=M, and after that data=N, for M micro-batches of one stage",
                                     weft::io::in_quotes(text)));
     }
     const auto number = weft::io::parse_number<std::uint32_t>(
@@ -210,13 +219,8 @@ void take_pipeline(const std::string& text, options& o) {
 /// `none`, `auto`, `accumulate=M`, `data`, `data=N`, and after that `,whole` or `,sharded`.
 void take_parallelism(const std::string& text, options& o) {
   using enum options::parallelism;
-  if (text.starts_with("pipeline")) {
+  if (text.starts_with("pipeline") || text.starts_with("accumulate")) {
     take_pipeline(text, o);
-    return;
-  }
-  if (constexpr std::string_view one_stage = "accumulate"; text.starts_with(one_stage)) {
-    const auto rest = text.substr(one_stage.size());
-    take_pipeline("pipeline=1" + std::string{rest.starts_with('=') ? ",micro-batches" : ""} + rest, o);
     return;
   }
   const auto equals = std::min(text.find('='), text.size());
@@ -305,7 +309,7 @@ void check_parallelism(options& o) {
     throw weft::error("--sharding says how devices share tensors, and one device shares none: leave it out, or give "
                       "--parallel data or tensor");
   }
-  if (!o.sharding.empty() && o.parallel == pipeline) {
+  if (!o.sharding.empty() && o.parallel == pipeline && (o.pipeline.stages > 1 || o.pipeline.ranks > 1)) {
     throw weft::error("--sharding says how devices share tensors, and stages of a pipeline share none: leave it out, "
                       "or give --parallel data or tensor");
   }
@@ -409,7 +413,7 @@ options parse(int argc, char** argv) {
         "devices, and \",tensor=K\" gives each replica K devices, which split its ops. After pipeline=K,\n"
         "\",micro-batches=M\" says how many, \",turns=V\" gives each device V stages, \",data=N\" and \",tensor=T\"\n"
         "make N replicas of it with T devices for each stage. accumulate=M is for one device: M micro-batches one\n"
-        "after the other, whose gradients are added up; without \"=M\" as many as are fastest")
+        "after the other, whose gradients are added up; without \"=M\" as few as fit. \",data=N\" makes N replicas")
       ->type_name("none|auto|data[=N]|tensor[=N]|pipeline=K|accumulate[=M]");
   app
     .add_option_function<std::string>(

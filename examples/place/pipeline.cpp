@@ -600,8 +600,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     const auto on_what = shape.devices() == 1 ? report::device_name(target.devices, devices.front())
                                               : range_of(target.devices, devices);
     a.strategy = fmt::format("{} on {}, {} micro-batches of {} sample{}{}{}, devices idle for {:.1f} % of the step",
-                             staged.num_stages == 1 ? is_trained(graph) ? "gradients that are added up"
-                                                                        : "the batch in parts"
+                             staged.num_stages == 1 ? is_trained(graph) ? "gradient accumulation"
+                                                                        : "parts of the batch one after the other"
                              : shape.turns > 1      ? fmt::format("pipeline of {} stages, {} per device,",
                                                                   staged.num_stages, shape.turns)
                                                     : fmt::format("pipeline of {} stages", staged.num_stages),
@@ -742,7 +742,7 @@ private:
       resident += ops.kinds(v).contains(kind) ? ops.resident_bytes(v) : 0;
     }
     if (const auto memory = target_.devices.memory_capacity(devices_.front()); s.devices() == 1 && resident > memory) {
-      keep_misfit(s.name(), fmt::format("parameters and what belongs to them take {} of {}", readable_bytes(resident),
+      keep_misfit(s.name(), fmt::format("parameters and their state take {} of {}", readable_bytes(resident),
                                         readable_bytes(memory)), found_);
       return;
     }
@@ -761,6 +761,11 @@ private:
       if (try_one(s, *model)) {
         break;
       }
+    }
+    if (found_.ways.size() == rows && why_not_.empty()) {
+      why_not_ = fmt::format("no number of micro-batches above 1 divides the {} samples of {} into at most {} passes",
+                             in_.batch, s.replicas == 1 ? "the batch" : fmt::format("{} replicas", s.replicas),
+                             max_passes);
     }
   }
 

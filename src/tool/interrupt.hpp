@@ -15,8 +15,8 @@ namespace tool {
 /// The exit status after Ctrl-C, as shells have it: 128 and the number of SIGINT.
 inline constexpr int interrupted = 130;
 
-/// While a program has one, the first SIGINT requests a stop, and the second ends the program at once. To be made
-/// before other threads are, which inherit that SIGINT waits for the thread that is started here.
+/// Once one is made, and until the program ends, the first SIGINT requests a stop and the second ends the program at
+/// once. Make it before other threads, so that they inherit the blocked SIGINT.
 class interrupt {
 public:
   interrupt() {

@@ -282,15 +282,16 @@ void add_memory_options(CLI::App& app, model_options& o) {
     .add_option_function<std::string>(
       "--recompute", [&o](const std::string& what) { take_recomputation(what, o); },
       "What a training step makes again for the backward pass instead of keeping it: what is inside attentions,\n"
-      "or inside blocks of layers, the first N or all; auto: nothing, attentions, or blocks, as few as it takes\n"
-      "until a plan is found that fits; of ways to share the work the fastest")
+      "or inside blocks of layers, the first N or all; auto: whichever makes the step\n"
+      "fastest, nothing, attentions, the first few blocks or all; plans that run ops on the host for lack of memory\n"
+      "count, too")
     ->type_name("attention|blocks[=N]|auto");
   app
     .add_option_function<std::string>(
       "--offload", [&o](const std::string& what) { take_offloading(what, o); },
       "What a training step sends to the host while nothing reads it, and back for the backward pass: none, or\n"
       "auto: what one accelerator cannot hold, if that is faster than running ops on the host. With --recompute\n"
-      "auto: instead of running ops again, or in addition, whichever is fastest")
+      "auto: instead of running ops again, or in addition, as --least-gain of place says")
     ->type_name("auto|none");
 }
 
