@@ -272,12 +272,16 @@ int run(int argc, char** argv) {
   place::prefer_offloading(o, problem, sent, found);
   found.why = pinned.named(std::move(found.why));
   const bool splits = forced || place::compare(o, in, problem, found, split);
+  if (splits && o.modelling.recompute_least) { // what a plan op by op would run again may be something else
+    o.modelling = split.best->modelling;
+    place::record_recomputation(o);
+  }
   if (forced) {
     if (!untaken.empty()) {
       found.notes.push_back(std::move(untaken));
     }
     found.baselines = place::baselines(o, problem);
-    found.bound = place::bound_on_any_split(problem);
+    found.bound = split.best->bound;
   }
   if (!found.found && !found.proven && place::is_stopped(o)) {
     return end_without_plan(o, line);

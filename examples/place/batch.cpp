@@ -7,6 +7,7 @@
 #include "tool/model_file.hpp"
 
 #include "weft/core/least_enough.hpp"
+#include "weft/cost/efficiency.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/validate/memory_shortage.hpp"
@@ -22,6 +23,19 @@ namespace place {
 
 namespace {
 
+/// The problem that a short search is for, as `o` models it.
+struct short_problem {
+  short_problem(const options& o, const tool::target& target, const tool::input& in)
+      : table{weft::cost::typical_efficiencies(o.launches)},
+        base{tool::make_estimate(o.modelling, in, target, table)},
+        pinned{o, in.model.ops, target.devices, tool::make_costs(o.modelling, in, target, base, notes)} {}
+
+  weft::cost::efficiency_table table;
+  tool::estimate base;
+  std::vector<std::string> notes = {};
+  pinned_problem pinned;
+};
+
 weft::solve::best_result search_shortly(const options& o, const tool::problem& p) {
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
   return weft::solve::best(p, {.seconds = std::min(o.budget.seconds, timed ? 1.0 : o.budget.seconds),
@@ -32,12 +46,19 @@ weft::solve::best_result search_shortly(const options& o, const tool::problem& p
                                .memory = weft::memory_rule::over_time});
 }
 
-/// The time of a plan on the network; infinite if it does not fit there.
-double seconds_of(const options& o, const tool::problem& p, weft::plan x) {
-  answer a{.plan = std::move(x)};
+/// Runs the plan on the network, and takes it for `x` if it fits there and counts for less; whether it fits.
+bool offer(const options& o, const tool::problem& p, weft::plan made, short_run& x) {
+  answer a{.plan = std::move(made)};
   follow(o, p, a);
-  return weft::memory_shortages(p, a.plan.placement, a.run).empty() ? a.run.makespan
-                                                                    : std::numeric_limits<double>::infinity();
+  if (!weft::memory_shortages(p, a.plan.placement, a.run).empty()) {
+    return false;
+  }
+  const auto way = timed_plan(o, p, a);
+  if (weft::parallel::seconds_with_complexity(way, o.least_gain / 100) < x.counted(o)) {
+    x.way = way;
+    x.seconds = a.run.makespan;
+  }
+  return true;
 }
 
 /// Whether ops run on a host that might be on an accelerator.
@@ -55,47 +76,23 @@ bool uses_host(const tool::problem& p, const weft::placement& where) {
 
 } // namespace
 
-weft::solve::best_result short_search(const options& o, const tool::target& target,
-                                      const tool::model_options& modelling, const tool::input& in) {
-  const auto table = weft::cost::typical_efficiencies(o.launches);
-  const auto base = tool::make_estimate(modelling, in, target, table);
-  std::vector<std::string> notes;
-  const pinned_problem pinned{o, in.model.ops, target.devices,
-                              tool::make_costs(modelling, in, target, base, notes)};
-  return search_shortly(o, pinned.problem());
-}
-
-short_run run_shortly(const options& o, const tool::target& target, const tool::model_options& modelling,
-                      const tool::input& in) {
-  const auto table = weft::cost::typical_efficiencies(o.launches);
-  const auto base = tool::make_estimate(modelling, in, target, table);
-  std::vector<std::string> notes;
-  const pinned_problem pinned{o, in.model.ops, target.devices,
-                              tool::make_costs(modelling, in, target, base, notes)};
-  const auto& p = pinned.problem();
+short_run run_shortly(const options& o, const tool::target& target, const tool::input& in) {
+  const short_problem made{o, target, in};
+  const auto& p = made.pinned.problem();
   short_run x;
   if (const auto usual = weft::partition::first_device{}(p); usual && !uses_host(p, *usual)) {
-    x.seconds = seconds_of(o, p, {*usual, {}});
-    x.spills = !(x.seconds < std::numeric_limits<double>::infinity());
+    x.spills = !offer(o, p, {*usual, {}}, x);
   }
   auto found = search_shortly(o, p);
   if (found.has_plan()) {
     x.spills = x.spills && uses_host(p, found.plan.placement);
-    x.seconds = std::min(x.seconds, seconds_of(o, p, std::move(found.plan)));
+    offer(o, p, std::move(found.plan), x);
   } else if (found.shortage) {
     x.lacks = found.shortage->peak - found.shortage->capacity;
   } else if (found.reason && found.reason->demand > found.reason->largest_free) {
     x.lacks = found.reason->demand - found.reason->largest_free;
   }
   return x;
-}
-
-static bool keeps_to_memory(const weft::solve::best_result& found) {
-  return found.status == weft::status::solved || found.status == weft::status::optimal;
-}
-
-bool fits(const options& o, const tool::target& target, const tool::model_options& modelling) {
-  return keeps_to_memory(short_search(o, target, modelling, tool::load(o.source, modelling)));
 }
 
 tried_batches largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
@@ -107,10 +104,11 @@ tried_batches largest_batch(const options& o, const tool::target& target, std::u
       return true;
     }
     on_stage(fmt::format("trying a batch of {}", batch));
-    auto modelling = o.modelling;
-    modelling.batch = batch;
-    const auto found = short_search(o, target, modelling, tool::load(o.source, modelling));
-    if (!keeps_to_memory(found)) {
+    auto with = o;
+    with.modelling.batch = batch;
+    const auto in = tool::load(o.source, with.modelling);
+    const auto found = search_shortly(with, short_problem{with, target, in}.pinned.problem());
+    if (!found.has_plan()) {
       return true;
     }
     const double rate = found.makespan > 0 ? static_cast<double>(batch) / found.makespan : 0;

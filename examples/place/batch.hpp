@@ -6,7 +6,7 @@
 #include "tool/model_file.hpp"
 #include "tool/platforms.hpp"
 
-#include "weft/solve/best_result.hpp"
+#include "weft/parallel/simplest_way.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -15,21 +15,17 @@
 
 namespace place {
 
-/// The result of a search of a second or a thousand moves, without contention.
-weft::solve::best_result short_search(const options& o, const tool::target& target,
-                                      const tool::model_options& modelling, const tool::input& in);
-
-/// A step as a short search has it, run on the network that was asked for.
+/// A step as a search of a second or a thousand moves without contention has it, run on the network that was asked for.
 struct short_run {
-  double seconds = std::numeric_limits<double>::infinity(); ///< infinite if no plan was found that fits
+  weft::parallel::timed_way way = {}; ///< of the plan that counts for least, as --least-gain says
+  double seconds = std::numeric_limits<double>::infinity(); ///< of its run; infinite if no plan was found that fits
   weft::byte_count lacks = 0; ///< bytes that are lacking in the plan that came nearest, if that is known
   bool spills = true;         ///< ops run on a host for want of memory: one accelerator does not hold all it may run
-};
-short_run run_shortly(const options& o, const tool::target& target, const tool::model_options& modelling,
-                      const tool::input& in);
 
-/// True if that finds a plan that keeps to the memory over time.
-bool fits(const options& o, const tool::target& target, const tool::model_options& modelling);
+  /// Its time as it counts beside that of other ways.
+  double counted(const options& o) const { return weft::parallel::seconds_with_complexity(way, o.least_gain / 100); }
+};
+short_run run_shortly(const options& o, const tool::target& target, const tool::input& in);
 
 /// The batches that were tried to find the largest one.
 struct tried_batches {

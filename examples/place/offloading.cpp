@@ -6,7 +6,7 @@
 
 #include "weft/bound/best.hpp"
 #include "weft/core/readable.hpp"
-#include "weft/parallel/placed_way.hpp"
+#include "weft/parallel/simplest_way.hpp"
 #include "weft/simulate/contention.hpp"
 #include "weft/solve/offloading.hpp"
 #include "weft/validate/memory_shortage.hpp"
@@ -144,14 +144,9 @@ std::vector<tool::model_options> ways_to_recompute(const options& o, const tool:
   return ways;
 }
 
-/// A step as a short search has it.
-parallel::timed_way way_of(const short_run& x) {
-  return {{.devices = x.spills ? 2u : 1u, .places_ops = x.spills, .on_unlike_devices = x.spills}, x.seconds};
-}
-
 /// True if a step of so many seconds that sends tensors to the host is the one to take, as --least-gain says.
 bool is_worth_sending(const options& o, const parallel::timed_way& without, double seconds) {
-  const parallel::timed_way with{{.offloads = true}, seconds};
+  const parallel::timed_way with{{.recomputes = o.modelling.recompute.has_value(), .offloads = true}, seconds};
   return parallel::simplest_within(std::vector{without, with}, o.least_gain / 100).number == 1;
 }
 
@@ -210,16 +205,16 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
     return {"no tensors have to wait on the host" + compared};
   }
   on_stage("trying a step that sends nothing to the host");
-  const auto plain = way_of(run_shortly(o, target, o.modelling, in));
-  if (!is_worth_sending(o, plain, verdict.seconds)) {
+  const auto plain = run_shortly(o, target, in);
+  if (!is_worth_sending(o, plain.way, verdict.seconds)) {
     return {fmt::format("no tensors are sent to the host: with them a step takes {}, and a short search finds {} "
                         "without{}", in_ms(verdict.seconds), in_ms(plain.seconds),
-                        plain.how.places_ops ? ", by running ops on the host" : "")};
+                        plain.way.how.on_unlike_devices ? ", by running ops on the host" : "")};
   }
   offloading made{what_is_sent(step), std::move(best.made), verdict.seconds};
   if (plain.seconds < std::numeric_limits<double>::infinity()) {
     made.note += fmt::format("; a short search without this finds {}{}", in_ms(plain.seconds),
-                             plain.how.places_ops ? ", by running ops on the host" : "");
+                             plain.way.how.on_unlike_devices ? ", by running ops on the host" : "");
   }
   made.note += compared;
   o.modelling.offloaded = step.trips;
@@ -234,7 +229,7 @@ void prefer_offloading(const options& o, const problem& p, const offloading& x, 
   }
   answer other{.found = true, .plan = x.plan};
   follow(o, p, other);
-  const auto without = a.found ? parallel::placed_way(p, a.plan.placement, a.run) : parallel::timed_way{};
+  const auto without = a.found ? timed_plan(o, p, a) : parallel::timed_way{};
   if (is_worth_sending(o, without, other.run.makespan) &&
       memory_shortages(p, other.plan.placement, other.run).empty()) {
     if (!a.found) {

@@ -3,6 +3,7 @@
 
 #include "parallel_step.hpp"
 #include "pipeline.hpp"
+#include "recomputation.hpp"
 
 #include "weft/bound/area.hpp"
 #include "weft/bound/best.hpp"
@@ -641,13 +642,15 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
 
 /// Why the step fits into no number of parts that run at once: it holds more at some moment than all devices together
 /// have. Empty if that is not so.
-std::string why_too_large(const options& o, const tool::target& target, const tool::input& in,
-                          const cost::efficiency_table& table) {
-  std::vector<std::string> unread;
-  const auto estimate = tool::make_estimate(o.modelling, in, target, table);
-  const problem whole{in.model.ops, target.devices, tool::make_costs(o.modelling, in, target, estimate, unread)};
+std::string why_too_large(const problem& whole) {
   const auto why = bound::why_too_large(whole);
-  return why ? to_string(*why, why->op == none ? std::string_view{} : in.model.ops.name(why->op)) : std::string{};
+  return why ? to_string(*why, why->op == none ? std::string_view{} : whole.workload().name(why->op)) : std::string{};
+}
+
+/// A bound on the time of a step, however its batch is split: the work of all ops on all devices.
+lower_bound bound_on_any_split(const problem& whole) {
+  // Without demands: parts may fit where the whole does not.
+  return {bound::area(whole.with_demands(std::vector<byte_count>(whole.num_components(), 0))), lower_bound::rule::area};
 }
 
 } // namespace
@@ -657,9 +660,12 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
                            const std::function<void(const std::string&)>& on_stage) {
   using enum options::parallelism;
   parallel_answer all;
+  std::vector<std::string> unread;
+  const auto estimate = tool::make_estimate(o.modelling, in, target, table);
+  const problem whole{in.model.ops, target.devices, tool::make_costs(o.modelling, in, target, estimate, unread)};
   const auto devices = alike_devices(target.devices);
   const bool mixed = o.parallel == data && o.tensor_ranks != 0;
-  const auto too_large = o.parallel == pipeline ? std::string{} : why_too_large(o, target, in, table);
+  const auto too_large = o.parallel == pipeline ? std::string{} : why_too_large(whole);
   if (!too_large.empty()) {
     keep_misfit("without micro-batches", too_large, all);
   }
@@ -685,6 +691,13 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
   } else if (too_large.empty() &&
              (o.parallel == tensor || mixed || (o.parallel == automatic && devices.size() > 1))) {
     split_ops(o, target, in, devices, table, on_stage, all);
+  }
+  if (!all.kept.empty()) {
+    const auto bound = bound_on_any_split(whole);
+    for (const auto& x : all.kept) {
+      x->modelling = o.modelling;
+      x->bound = bound;
+    }
   }
   sort_ways(all.ways);
   choose_way(o, all);
@@ -712,15 +725,13 @@ std::optional<answer> not_searched(const options& o, const problem& whole, const
 /// The name of the plan with each op on one device, among the ways.
 static const std::string each_op_once = "each op on one device";
 
-/// The line that says which way is faster than the one that was taken, and why that is not enough; empty if none is.
-static std::string about_untaken(const std::vector<parallel::timed_way>& ways, const std::vector<std::string>& names,
-                                 const parallel::chosen_way& chosen) {
-  constexpr double told = 0.0005; // smaller gains are none in the digits that are shown
-  if (chosen.not_taken.empty() || chosen.not_taken.front().gain < told) {
-    return {};
-  }
-  const auto& other = chosen.not_taken.front();
-  const auto &taken = ways[chosen.number].how, &how = ways[other.number].how;
+/// The name of a way in sentences.
+static std::string name_of(const parallel_step& x) {
+  return x.about.empty() ? x.name : fmt::format("{} ({})", x.name, x.about);
+}
+
+/// The features of a way that the one that was taken has not; else what makes it less simple.
+static std::string more_than(const parallel::configuration& taken, const parallel::configuration& how) {
   std::vector<std::string_view> more;
   for (std::size_t f = 0; f < parallel::num_features; ++f) {
     const auto x = static_cast<parallel::feature>(f);
@@ -731,49 +742,72 @@ static std::string about_untaken(const std::vector<parallel::timed_way>& ways, c
   if (more.empty()) {
     more.emplace_back(how.devices > taken.devices ? "more devices" : "a less simple way");
   }
-  return fmt::format("not taken: {}, {:.1f} % faster; {} would have to make a step {:.3g} % faster, as estimates are "
-                     "not exact enough to tell less; --least-gain 0 takes it",
-                     names[other.number], 100 * other.gain, fmt::join(more, ", "), 100 * other.asked);
+  const auto last = std::exchange(more.back(), {});
+  more.pop_back();
+  return more.empty() ? std::string{last} : fmt::format("{} and {}", fmt::join(more, ", "), last);
 }
 
-std::string tell_choice(const options& o, const std::optional<parallel::timed_way>& once, parallel_answer& split) {
+/// The line that says which way is faster than the one that was taken, and why that is not enough; empty if none is.
+static std::string about_untaken(const std::vector<parallel::timed_way>& ways, const std::vector<std::string>& names,
+                                 const parallel::chosen_way& chosen, const std::optional<plan_among_ways>& once) {
+  constexpr double told = 0.0005; // smaller gains are none in the digits that are shown
+  if (!chosen) {
+    return {};
+  }
+  const auto& taken = ways[chosen.number];
+  const double least = chosen.not_taken.empty() ? taken.seconds : ways[chosen.not_taken.front().number].seconds;
+  if (once && once->way.seconds > taken.seconds && once->seconds * (1 + told) < least) {
+    return fmt::format("not taken: {}, {:.1f} % faster on paper: it hands {} tensor{} over between host and "
+                       "accelerator, for each of which a runtime waits; --least-gain 0 takes it", names.back(),
+                       100 * (taken.seconds / once->seconds - 1), once->hand_overs,
+                       once->hand_overs == 1 ? "" : "s");
+  }
+  if (chosen.not_taken.empty() || chosen.not_taken.front().gain < told) {
+    return {};
+  }
+  const auto& other = chosen.not_taken.front();
+  return fmt::format("not taken: {}, which is {:.1f} % faster: {} would have to gain {:.3g} %, since estimates are not "
+                     "more exact than that; --least-gain 0 takes it", names[other.number], 100 * other.gain,
+                     more_than(taken.how, ways[other.number].how), 100 * other.asked);
+}
+
+std::string tell_choice(const options& o, const std::optional<plan_among_ways>& once, parallel_answer& split) {
   std::vector<parallel::timed_way> ways;
   std::vector<std::string> names;
   for (const auto& x : split.kept) {
     ways.push_back(x->timed());
-    names.push_back(x->about.empty() ? x->name : fmt::format("{} ({})", x->name, x->about));
+    names.push_back(name_of(*x));
   }
   if (once) {
-    ways.push_back(*once);
+    ways.push_back(once->way);
     names.push_back(each_op_once);
   }
   const auto chosen = parallel::simplest_within(ways, o.least_gain / 100);
   split.best = chosen && chosen.number < split.kept.size() ? split.kept[chosen.number] : nullptr;
   sort_ways(split.ways);
-  if (!chosen.not_taken.empty()) {
-    const auto& name = split.best ? split.best->name : each_op_once;
-    for (auto& w : split.ways) {
-      if (w.name == name && (!split.best || w.step_seconds == ways[chosen.number].seconds)) {
-        w.remark += w.remark.empty() ? "taken" : ", taken";
-        break;
-      }
-    }
+  const auto row = std::find_if(split.ways.begin(), split.ways.end(), [&](const report::way& w) {
+    return split.best ? w.name == split.best->name && w.step_seconds == split.best->found.run.makespan
+                      : w.name == each_op_once;
+  });
+  if (chosen && row != split.ways.end() && row->step_seconds > split.ways.front().step_seconds) {
+    add_remark("taken", *row);
   }
-  return about_untaken(ways, names, chosen);
+  return about_untaken(ways, names, chosen, once);
 }
 
 bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split) {
   if (split.ways.empty()) {
     return false;
   }
-  std::optional<parallel::timed_way> once;
+  std::optional<plan_among_ways> once;
   if (found.found) {
     split.ways.push_back(way_of(whole, found, each_op_once, in.batch));
-    once = parallel::placed_way(whole, found.plan.placement, found.run);
-    once->how.recomputes = o.modelling.recompute.has_value();
-    once->seconds = o.least_gain == 0 ? found.run.makespan : once->seconds;
+    once = {timed_plan(o, whole, found), found.run.makespan, parallel::count_hand_overs(whole, found.run)};
   } else {
     split.ways.push_back({.name = each_op_once, .status = found.why.substr(0, found.why.find('\n'))});
+  }
+  if (o.modelling.recompute_least) { // else all ways run the same again
+    add_remark(about_recomputation(o.modelling), split.ways.back());
   }
   auto note = tell_choice(o, once, split);
   if (split.best) {
@@ -783,7 +817,7 @@ bool compare(const options& o, const tool::input& in, const problem& whole, answ
     }
     found = std::move(split.best->found);
     found.baselines = std::move(baselines);
-    found.bound = bound_on_any_split(whole);
+    found.bound = split.best->bound;
   }
   if (!note.empty()) {
     found.notes.push_back(std::move(note));

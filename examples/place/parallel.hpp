@@ -33,6 +33,8 @@ struct parallel_step {
   step_sharding how = {};
   double sent_within = 0;                   ///< bytes that its ops send between devices while they run
   weft::parallel::configuration config = {};
+  tool::model_options modelling = {};       ///< with which it was made
+  weft::lower_bound bound = {};             ///< on the time of a step, however its batch is split
   std::string name = {};                    ///< in the table of ways
 
   weft::parallel::timed_way timed() const { return {config, found.run.makespan}; }
@@ -71,13 +73,16 @@ std::optional<answer> not_searched(const options& o, const problem& whole, const
 /// whether it did.
 bool compare(const options& o, const tool::input& in, const problem& whole, answer& found, parallel_answer& split);
 
+/// A plan with each op on one device among the ways.
+struct plan_among_ways {
+  weft::parallel::timed_way way = {}; ///< as it counts
+  double seconds = 0;                 ///< of its run
+  std::size_t hand_overs = 0;         ///< of tensors between host and accelerators
+};
+
 /// Chooses again among the ways that are kept and `once`, the plan with each op on one device, if there is one, which
 /// leaves no `best` if it is the one to take. Sorts the ways, marks the one that was taken if it is not the fastest,
 /// and returns a line that says what is; empty if nothing is.
-std::string tell_choice(const options& o, const std::optional<weft::parallel::timed_way>& once,
-                        parallel_answer& split);
-
-/// A bound on the time of a step, however its batch is split: the work of all ops on all devices.
-weft::lower_bound bound_on_any_split(const problem& whole);
+std::string tell_choice(const options& o, const std::optional<plan_among_ways>& once, parallel_answer& split);
 
 } // namespace place

@@ -222,6 +222,10 @@ std::vector<placement> replicas_on(const std::vector<device_id>& devices, const 
   return replicas;
 }
 
+void add_remark(const std::string& remark, report::way& w) {
+  w.remark += fmt::format("{}{}", w.remark.empty() || remark.empty() ? "" : ", ", remark);
+}
+
 report::way way_of(const problem& p, const answer& a, const std::string& name, std::uint64_t batch) {
   simulate::memory_tracker<problem> memory{p};
   memory.follow(a.plan.placement, a.run);

@@ -49,6 +49,9 @@ void run_step(const options& o, const tool::target& target, const weft::cost::ef
 /// Simulates a step whose problem and plan are made, and says whether it fits.
 void follow_step(const options& o, const tool::target& target, parallel_step& step);
 
+/// Adds to what the line of a way says, if there is something to add.
+void add_remark(const std::string& remark, weft::report::way& w);
+
 /// A line of the table of ways.
 weft::report::way way_of(const problem& p, const answer& a, const std::string& name, std::uint64_t batch);
 

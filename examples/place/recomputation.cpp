@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -22,30 +21,29 @@
 namespace place {
 namespace {
 
-/// The ways to share the work with what each of them runs again.
-parallel_answer share_recomputed(options& o, const tool::target& target, const weft::cost::efficiency_table& table,
+/// The ways to share the work with what each of them runs again. `plain` runs nothing again.
+parallel_answer share_recomputed(const options& o, const tool::target& target, const tool::input& plain,
+                                 const weft::cost::efficiency_table& table,
                                  const std::function<void(const std::string&)>& on_stage) {
   using weft::recomputation;
-  std::vector<std::pair<std::optional<recomputation>, const char*>> kinds{{std::nullopt, ""}};
-  const auto plain = tool::load(o.source, o.modelling);
+  std::vector<std::optional<recomputation>> kinds{std::nullopt};
   if (tool::has_attentions(plain)) {
-    kinds.emplace_back(recomputation::attention, "attentions run again");
+    kinds.emplace_back(recomputation::attention);
   }
   if (tool::num_blocks(plain) > 0) {
-    kinds.emplace_back(recomputation::blocks, "blocks run again");
+    kinds.emplace_back(recomputation::blocks);
   }
   parallel_answer all;
-  std::vector<std::pair<parallel_step*, std::optional<recomputation>>> how;
-  for (const auto& [again, remark] : kinds) {
-    o.modelling.recompute = again;
-    auto some = again ? share_work(o, target, tool::load(o.source, o.modelling), table, on_stage)
-                      : share_work(o, target, plain, table, on_stage);
+  auto with = o;
+  for (const auto& again : kinds) {
+    with.modelling.recompute = again;
+    auto some = again ? share_work(with, target, tool::load(o.source, with.modelling), table, on_stage)
+                      : share_work(with, target, plain, table, on_stage);
     for (auto& w : some.ways) {
-      w.remark += fmt::format("{}{}", w.remark.empty() || !again ? "" : ", ", remark);
+      add_remark(about_recomputation(with.modelling), w);
       all.ways.push_back(std::move(w));
     }
     for (auto& x : some.kept) {
-      how.emplace_back(x.get(), again);
       keep(std::move(x), all);
     }
     all.why_not = some.why_not;
@@ -54,30 +52,24 @@ parallel_answer share_recomputed(options& o, const tool::target& target, const w
     }
   }
   choose_way(o, all);
-  const auto again_in = [&](const parallel_step* step) {
-    const auto at = std::find_if(how.rbegin(), how.rend(), [&](const auto& x) { return x.first == step; });
-    return at == how.rend() ? std::nullopt : at->second; // the last one, as others there may be gone
-  };
-  o.modelling.recompute = again_in(all.best.get());
-  std::erase_if(all.kept, [&](const auto& x) { return again_in(x.get()) != o.modelling.recompute; });
   sort_ways(all.ways);
   return all;
 }
 
-/// Sets that with which short searches find the fastest plans op by op, ops that run on the host included: nothing,
-/// attentions, or the first few blocks. All that there is, if no plan was found. Returns the seconds of a step.
-double recompute_for_plans(options& o, const tool::target& target,
+/// Sets that with which short searches find the best plans op by op, ops that run on the host included: nothing,
+/// attentions, or the first few blocks. All that there is, if no plan was found. Returns the seconds of a step as they
+/// count beside those of other ways.
+double recompute_for_plans(options& o, const tool::target& target, const tool::input& plain,
                            const std::function<void(const std::string&)>& on_stage) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   auto& m = o.modelling;
-  m.recompute.reset();
-  const auto plain = tool::load(o.source, m);
   const auto with = [&](std::optional<weft::recomputation> again, std::uint32_t blocks) {
     m.recompute = again;
     m.recomputed_blocks = again == weft::recomputation::blocks ? blocks : weft::none;
   };
   const auto judge = [&](const tool::input& in) {
-    const auto x = run_shortly(o, target, m, in);
-    return weft::solve::amount_verdict{x.seconds, !x.spills || is_stopped(o)};
+    const auto x = run_shortly(o, target, in);
+    return weft::solve::amount_verdict{x.counted(o), !x.spills || is_stopped(o)};
   };
   const std::uint32_t blocks = tool::num_blocks(plain);
   const auto best = weft::solve::fastest_amount(blocks, [&](std::uint32_t count) {
@@ -87,16 +79,16 @@ double recompute_for_plans(options& o, const tool::target& target,
     return count == 0 ? judge(plain) : judge(tool::load(o.source, m));
   });
   const bool is_enough = best.amount == 0 && best.verdict.is_enough;
-  double seconds = best.verdict.seconds;
+  const double seconds = best.verdict.seconds;
   if (!is_enough && !is_stopped(o) && tool::has_attentions(plain)) {
     on_stage("trying to run attentions again");
     with(weft::recomputation::attention, 0);
     const double again = judge(tool::load(o.source, m)).seconds;
-    if (again < seconds || (blocks == 0 && !(seconds < std::numeric_limits<double>::infinity()))) {
+    if (again < seconds || (blocks == 0 && !(seconds < infinity))) {
       return again;
     }
   }
-  const auto count = seconds < std::numeric_limits<double>::infinity() ? best.amount : blocks;
+  const auto count = seconds < infinity ? best.amount : blocks;
   with(count == 0 ? std::nullopt : std::optional{weft::recomputation::blocks}, count);
   return seconds;
 }
@@ -118,19 +110,31 @@ parallel_answer choose_recomputation(options& o, const tool::target& target, con
   parallel_answer ways;
   const auto without = o.modelling;
   const auto plain = tool::load(o.source, without);
+  double least = std::numeric_limits<double>::infinity(); // as it counts
   if (o.parallel != none && why_not_in_parts(o, plain).empty()) {
-    ways = share_recomputed(o, target, table, on_stage);
+    ways = share_recomputed(o, target, plain, table, on_stage);
   }
-  const double least = ways.best ? ways.best->found.run.makespan : std::numeric_limits<double>::infinity();
+  if (ways.best) {
+    o.modelling = ways.best->modelling;
+    least = weft::parallel::seconds_with_complexity(ways.best->timed(), o.least_gain / 100);
+  }
   if ((o.parallel == none || o.parallel == automatic) &&
-      !(ways.best && is_faster_than_plans(least, without, target, plain, table))) {
+      !(ways.best && is_faster_than_plans(ways.best->found.run.makespan, without, target, plain, table))) {
     const auto of_ways = o.modelling;
-    if (recompute_for_plans(o, target, on_stage) >= least) {
+    if (recompute_for_plans(o, target, plain, on_stage) >= least) {
       o.modelling = of_ways;
     }
   }
   record_recomputation(o);
   return ways;
+}
+
+std::string about_recomputation(const tool::model_options& m) {
+  return !m.recompute                                       ? ""
+         : *m.recompute == weft::recomputation::attention   ? "attentions run again"
+         : m.recomputed_blocks == weft::none                ? "blocks run again"
+                                                            : fmt::format("{} block{} again", m.recomputed_blocks,
+                                                                          m.recomputed_blocks == 1 ? " runs" : "s run");
 }
 
 void record_recomputation(options& o) {

@@ -79,7 +79,9 @@ private:
     if (m.numbers != o_.modelling.numbers) {
       target.devices = target.devices.with(*m.numbers);
     }
-    const auto x = run_shortly(o_, target, m, tool::load(o_.source, m));
+    auto o = o_;
+    o.modelling = m;
+    const auto x = run_shortly(o, target, tool::load(o.source, m));
     return {x.seconds, x.lacks};
   }
 

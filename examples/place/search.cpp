@@ -341,6 +341,13 @@ void follow(const options& o, const problem& p, answer& a) {
   a.run = run_of(o, p, a.plan, schedule::static_order{});
 }
 
+parallel::timed_way timed_plan(const options& o, const problem& p, const answer& a) {
+  auto way = parallel::placed_way(p, a.plan.placement, a.run);
+  way.how.recomputes = o.modelling.recompute.has_value();
+  way.seconds = o.least_gain == 0 ? a.run.makespan : way.seconds;
+  return way;
+}
+
 order order_by_list(const options& o, const problem& p, const placement& where, const std::vector<op_id>& list) {
   std::vector<double> priority(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -387,7 +394,7 @@ void prefer_one_device(const options& o, const problem& p, answer& a) {
   }
   std::vector<parallel::timed_way> ways;
   for (const auto& x : plans) {
-    ways.push_back(parallel::placed_way(p, x.plan.placement, x.run));
+    ways.push_back(timed_plan(o, p, x));
   }
   const auto chosen = parallel::simplest_within(ways, o.least_gain / 100).number;
   const double found = plans.front().run.makespan;

@@ -6,6 +6,7 @@
 #include "tool/costs.hpp"
 
 #include "weft/core/budget.hpp"
+#include "weft/parallel/simplest_way.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/report/placed_model.hpp"
 #include "weft/schedule/static_order.hpp"
@@ -57,6 +58,10 @@ answer search(const options& o, const problem& p, const estimate& base, const li
 /// Runs `a.plan` on the network that was asked for. Without an order ops run as a framework would run them, and the
 /// plan gets the order that this gave.
 void follow(const options& o, const problem& p, answer& a);
+
+/// A plan with its run as one of the ways to run a step. With --least-gain 0, where times are taken at their word, it
+/// is as fast as its run.
+weft::parallel::timed_way timed_plan(const options& o, const problem& p, const answer& a);
 
 /// The order of a run in which each device, whenever it is free, does the first op of `list` that is ready. All ops are
 /// in it once.

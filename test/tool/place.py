@@ -177,6 +177,20 @@ def main(folder):
                       '--parallel', 'none')
         blocks += re.findall(r'of the first (\d+) blocks are run again', flat(text))
     check(len(blocks) == 2 and 0 < int(blocks[0]) < int(blocks[1]) <= 12, f'as few blocks as fit: {blocks}')
+    step_time = re.compile(r'Step time +(\S+ \S+)')
+    tight = ('zoo:gpt2_small@8x256', '--platform', 'workstation_1gpu', '--memory-share', '0.2')
+    for shared in ('none', 'auto'):
+        text = placed(*tight, '--budget', '50moves', '--recompute', 'auto', '--parallel', shared, '--plan',
+                      path('again.json'))
+        transfers = re.search(r'([\d,]+) transfers?;', text)[1]
+        check('run again' in flat(text) and int(transfers.replace(',', '')) < 50,
+              f'recomputation rather than hundreds of hand-overs: {transfers} transfers')
+        again = placed(*tight[:3], '--from-plan', path('again.json'))
+        check(step_time.search(again)[1] == step_time.search(text)[1], 'the plan has what its own step runs again')
+    text = flat(placed(*tight, '--budget', '50moves', '--recompute', 'blocks=1', '--parallel', 'auto'))
+    check(re.search(r'idle, taken', text) and
+          re.search(r'not taken: each op on one device, \d+\.\d % faster on paper: it hands \d+ tensors over', text),
+          f'what hand-overs make slower is told: {text}')
     offloading = ('--budget', '50moves', '--offload', 'auto')
     steps = {}
     ample = write('ample.json', json.dumps({
