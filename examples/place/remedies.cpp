@@ -35,9 +35,9 @@ struct remedy {
   std::function<effect()> judge;
 };
 
-class chooser {
+class remedy_list {
 public:
-  chooser(const options& o, const tool::target& target, const std::function<void(const std::string&)>& on_stage)
+  remedy_list(const options& o, const tool::target& target, const std::function<void(const std::string&)>& on_stage)
       : o_{o}, target_{target}, on_stage_{on_stage}, in_{tool::load(o.source, o.modelling)} {}
 
   std::vector<remedy> all() const {
@@ -114,8 +114,8 @@ std::string remedies(const options& o, const tool::target& target,
   const weft::stopwatch clock;
   std::string text;
   std::vector<std::string> untried;
-  const chooser chooser{o, target, on_stage};
-  for (const auto& x : chooser.all()) {
+  const remedy_list possible{o, target, on_stage};
+  for (const auto& x : possible.all()) {
     if (clock.seconds() >= o.budget.seconds || is_stopped(o)) {
       untried.push_back(x.option);
       continue;

@@ -249,7 +249,8 @@ private:
 /// const auto r = weft::solve::best(*numbers, {.seconds = 10});
 /// ```
 /// Complexity: O(ops × devices + devices² + edges) time; 8 bytes for each op and class of devices of equal times, 24
-/// for each pair of devices unless transfers take as long between all, and what is copied.
+/// for each pair of devices (1 where there are hundreds of them, with few kinds of links) unless transfers take as long
+/// between all, and what is copied.
 template <class W, class P, class C>
 lowered_problem lower(const problem<W, P, C>& p) {
   return lowered_problem{p};

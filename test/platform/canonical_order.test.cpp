@@ -17,7 +17,7 @@ using namespace weft;
 /// What devices are, and the ways between them, in an order.
 struct machine_in_order {
   std::vector<device> devices = {};
-  std::vector<link> ways = {};
+  std::vector<weft::link> ways = {};
   friend bool operator==(const machine_in_order&, const machine_in_order&) = default;
 };
 
@@ -26,7 +26,7 @@ machine_in_order in_order(const platform<>& p, const std::vector<device_id>& ord
   for (const device_id a : order) {
     m.devices.push_back(p.devices()[a]);
     for (const device_id b : order) {
-      m.ways.push_back(a == b ? link{} : p.links()(a, b));
+      m.ways.push_back(a == b ? weft::link{} : p.links()(a, b));
     }
   }
   return m;

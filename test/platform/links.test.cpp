@@ -34,7 +34,7 @@ TEST_CASE("links: a matrix keeps each direction apart") {
 }
 
 TEST_CASE("links: a matrix of equal links is written out when one of them changes") {
-  const link slow{1e-6, 1e9}, fast{1e-6, 2e9};
+  const weft::link slow{1e-6, 1e9}, fast{1e-6, 2e9};
   link_matrix all{4, slow};
   CHECK(all.are_alike());
   CHECK(all.num_links() == 16);

@@ -114,8 +114,8 @@ live_memory_result live_memory(const Problem& p, std::size_t max_ops = 64) {
 }
 
 /// The proof that no plan keeps to the memory, as all devices together have less than `live_memory`; nothing if they
-/// have enough. Nor do plans of the same step in parts that run at once, which hold that together. Complexity: that of
-/// `live_memory`; O(n + devices) where everything fits at once.
+/// have enough. Nor does any plan that splits the step into parts which run at the same time: together they hold as
+/// much. Complexity: that of `live_memory`; O(n + devices) where everything fits at once.
 template <class Problem>
 std::optional<infeasibility> why_too_large(const Problem& p) {
   byte_count all = 0;

@@ -164,9 +164,9 @@ private:
   };
 
   struct ways {
-    buffer<lowered_line> lines = {};  // per pair of devices, or of each kind; empty if the model is asked
+    buffer<lowered_line> lines = {}; // per pair of devices, or of each kind; empty if the model is asked
     buffer<std::uint8_t> kind_of = {}; // per pair of devices; empty: lines are per pair
-    bool alike = false;               // lines are that of a device to itself and that of all pairs
+    bool alike = false;              // lines are that of a device to itself and that of all pairs
     std::vector<double> sends = {};   // per sender; empty if the model is asked
     std::shared_ptr<const asked_model> model = nullptr;
     std::vector<double> factors = {}; // per pair of devices on what the model says; empty: 1
@@ -243,7 +243,11 @@ private:
     for (const device_id from : ids(n)) {
       for (const device_id to : ids(n)) {
         const auto l = between(from, to);
-        if (lines.empty() || !(lines[kind] == l)) {
+        const auto is_that = [&](std::size_t k) { return k < lines.size() && lines[k] == l; };
+        if (!is_that(kind) && from > 0) {
+          kind = to_all.kind_of[std::size_t{from - 1} * n + to]; // devices of a node have the same links
+        }
+        if (!is_that(kind)) {
           kind = static_cast<std::size_t>(std::find(lines.begin(), lines.end(), l) - lines.begin());
         }
         if (kind == lines.size()) {

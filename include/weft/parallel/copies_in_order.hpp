@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/graph/release_counter.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/optimizer.hpp"
@@ -21,11 +22,7 @@ template <class Workload>
 class copies_in_order_builder {
 public:
   copies_in_order_builder(const Workload& w, std::span<const op_id> origin)
-      : w_{w}, origin_{origin}, missing_(w.num_ops(), 0), wanted_(w.num_ops(), false) {
-    for (const op_id v : ids(w.num_ops())) {
-      missing_[v] = static_cast<std::uint32_t>(w.inputs(v).size());
-    }
-  }
+      : w_{w}, origin_{origin}, waits_{w}, wanted_(w.num_ops(), false) {}
 
   std::vector<op_id> make(std::span<const op_id> sequence) {
     std::vector<std::vector<op_id>> copies(sequence.size());
@@ -89,7 +86,7 @@ private:
 
   void mark(op_id v) {
     wanted_[v] = true;
-    if (missing_[v] == 0) {
+    if (waits_.is_ready(v)) {
       ready_.push_back(v);
     }
   }
@@ -98,19 +95,17 @@ private:
     for (; next_ < ready_.size(); ++next_) {
       const op_id v = ready_[next_];
       order_.push_back(v);
-      for (const tensor_id t : w_.outputs(v)) {
-        for (const op_id c : w_.consumers(t)) {
-          if (--missing_[c] == 0 && wanted_[c]) {
-            ready_.push_back(c);
-          }
+      waits_.finish(w_, v, [&](op_id c) {
+        if (wanted_[c]) {
+          ready_.push_back(c);
         }
-      }
+      });
     }
   }
 
   const Workload& w_;
   std::span<const op_id> origin_;
-  std::vector<std::uint32_t> missing_; ///< inputs, by op
+  graph::release_counter<> waits_;
   std::vector<bool> wanted_;
   std::vector<op_id> ready_; ///< wanted, in the order in which they got so
   std::size_t next_ = 0;     ///< of these

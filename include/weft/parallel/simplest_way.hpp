@@ -137,12 +137,12 @@ inline double seconds_with_complexity(const timed_way& w, double least_gain) {
 /// take at most 1 + `least_gain` times as long as the fastest of these, it is the simplest, such as that on the fewest
 /// devices; of equally simple ones the fastest, then the first.
 /// With `least_gain` 0 it is the fastest of all, and of equally fast ones the simplest.
-/// Throws `value_error` for a `least_gain` below 0. Complexity: O(n log n).
+/// Throws `value_error` for a `least_gain` that is below 0 or not finite. Complexity: O(n log n).
 inline chosen_way simplest_within(std::span<const timed_way> ways, double least_gain) {
-  if (!(least_gain >= 0)) {
-    throw value_error("simplest_within", "least_gain is a share, such as 0.05, and not below 0");
-  }
   constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!(least_gain >= 0 && least_gain < infinity)) {
+    throw value_error("simplest_within", "least_gain is a share, such as 0.05: give a finite one that is not below 0");
+  }
   double least = infinity; // with complexity
   std::uint32_t complexity = 0;
   for (const auto& w : ways) {

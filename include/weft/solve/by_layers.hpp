@@ -545,8 +545,9 @@ private:
 /// and transfers: a tensor that skips layers is transferred at each border that it crosses, and sent at the first.
 /// Memory is that of a run; what it holds besides parameters is estimated from run to run, so that a split that just
 /// fits may be missed. Without a split, `found` is false.
-/// Complexity: O(orders · (devices · layers² + devices² · layers) + n + m · layers) per run, at most 40 runs, where
-/// sends cost the same to all devices; and O(devices³ · tensors between layers) for finding devices alike.
+/// Complexity: O(orders · (devices · layers² + devices² · layers) + n + m · layers) per run, at most 40 runs, each with
+/// some ten such passes for the one that is least full, where sends cost the same to all devices; and
+/// O(devices³ · tensors between layers) for finding devices alike.
 template <must_be::problem Problem>
 by_layers_result by_layers(const Problem& p, const partition::model_layers& layers,
                            const by_layers_options& options = {}) {

@@ -32,7 +32,7 @@ struct narrower_numbers {
 /// that would all find room there with numbers stored as `f`; else nothing. All that accelerators may run is taken to
 /// be on the first of them, one op at a time by path completion times, and to have the memory of all: several may need
 /// more, as what is sent is in two places.
-/// Throws as `stored_as`. Complexity: that of one simulated run, and O(n + m).
+/// Throws as `stored_as`. Complexity: that of one simulated run, and O(n · accelerators + m).
 template <must_be::problem Problem>
 std::optional<narrower_numbers> fits_in_narrower_numbers(const Problem& p, const placement& where,
                                                          const storage_format& f) {

@@ -195,7 +195,8 @@ std::vector<op_id> changed_by(const Workload& w, const std::vector<bool>& is_sta
 /// it, or the op that holds the parameter where no update is known to. Sizes are rounded up to bytes.
 /// Source: Micikevicius et al., *Mixed Precision Training*, ICLR 2018; Rajbhandari, Rasley, Ruwase, He, *ZeRO: Memory
 /// Optimizations Toward Training Trillion Parameter Models*, SC 2020, section 3.1 (16 bytes per parameter).
-/// Throws `value_error` for a number of bits that is not from 1 to 64. Complexity: O(n + m).
+/// Throws `value_error` for a number of bits that is not from 1 to 64. Complexity: O(n + m), and of a training step
+/// O(k²) for each colocation group with k updates.
 template <named_workload Workload>
 workload stored_as(const Workload& w, const storage_format& f) {
   for (const double bits : {f.tensor_bits, f.weight_bits}) {

@@ -2,6 +2,7 @@
 /// A set of ops that are done on one device, and the bytes that are alive after them.
 #pragma once
 
+#include "weft/graph/release_counter.hpp"
 #include "weft/plan/memory_rule.hpp"
 #include "weft/refine/detail/placed_live_ranges.hpp"
 
@@ -26,10 +27,11 @@ public:
   };
 
   explicit done_ops(const placed_live_ranges& x)
-      : x_{x}, set_(x.num_ops / 64 + 1, 0), ready_(set_.size(), 0), waits_{x.waits}, holders_{x.holders},
-        last_(x.bytes.size(), 0), is_made_(x.bytes.size(), 0) {
+      : x_{x}, set_(x.num_ops / 64 + 1, 0), ready_(set_.size(), 0), holders_{x.holders}, last_(x.bytes.size(), 0),
+        is_made_(x.bytes.size(), 0) {
+    waits_.assign(x.waits);
     for (op_id v = 0; v < x.num_ops; ++v) {
-      if (waits_[v] == 0) {
+      if (waits_.is_ready(v)) {
         flip(ready_, v);
       }
       for (const auto* rows : {&x.holds, &x.overwrites}) {
@@ -78,14 +80,14 @@ public:
       });
     }
     for_each(x_.leads_to, v, [&](op_id c) {
-      if (--waits_[c] == 0 && !contains(c)) {
+      if (waits_.arrive(c) && !contains(c)) {
         flip(ready_, c);
       }
     });
   }
   void remove(op_id v) {
     for_each(x_.leads_to, v, [&](op_id c) {
-      if (waits_[c]++ == 0 && !contains(c)) {
+      if (waits_.take_back(c) && !contains(c)) {
         flip(ready_, c);
       }
     });
@@ -98,7 +100,7 @@ public:
     for_each(x_.makes, v, [&](std::uint32_t s) { change(s, 0, std::uint8_t(-1)); });
     --size_;
     flip(set_, v);
-    if (waits_[v] == 0) {
+    if (waits_.is_ready(v)) {
       flip(ready_, v);
     }
   }
@@ -161,7 +163,7 @@ private:
   const placed_live_ranges& x_;
   words_type set_;
   words_type ready_;
-  std::vector<std::uint32_t> waits_;   // per op
+  graph::release_counter<> waits_;
   std::vector<std::uint32_t> holders_; // per stay: ops that are still to end, or to write over it
   std::vector<std::uint32_t> last_;    // per stay: the sum of their ids, so that of one it is its id
   std::vector<std::uint8_t> is_made_;  // per stay

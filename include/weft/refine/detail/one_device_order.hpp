@@ -34,8 +34,8 @@ namespace weft::refine::detail {
 /// as in Ahn et al., *Ordering Chaos: Memory-Aware Scheduling of Irregularly Wired Neural Networks*, MLSys 2020; beams
 /// of growing width: Zhang, *Complete Anytime Beam Search*, AAAI 1998.
 /// Complexity: a beam of width w visits at most n w sets, each in O(n / 64) and O(degree) per op that may run next or
-/// that it differs by from the one before. Memory: O(n + m), and for each set of the beam O(n / 64), at
-/// most 32 MiB of that for sets of one size.
+/// that it differs by from the one before. Memory: O(n + m), 8 bytes for each set that was visited, and for each set of
+/// the beam O(n / 64), at most some 64 MiB of that for sets of one size.
 class one_device_order {
 public:
   enum class answer : std::uint8_t {

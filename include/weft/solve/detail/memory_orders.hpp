@@ -18,9 +18,8 @@
 namespace weft::solve::detail {
 
 /// Offers the best plans that are found with the placements `near`, with one that spreads the work, and with
-/// everything on a single device. Without a plan,
-/// until `offer(plan)` says that one can be used, more orders are tried, and other ways to spread the work, as `random`
-/// has them. `known()`: seconds that a plan has to be below.
+/// everything on a single device. Without a plan, until `offer(plan)` says that one can be used, more orders are tried,
+/// and other ways to spread the work, as `random` has them. `known()`: seconds that a plan has to be below.
 template <class Problem, class Known, class Offer>
 void try_orders(const Problem& p, const budget& spend, const buffer<placement>& near,
                 bool has_plan, rng& random, Known known, Offer offer) {
