@@ -14,6 +14,7 @@
 #include "weft/parallel/experts.hpp"
 #include "weft/parallel/find_pipeline_order.hpp"
 #include "weft/parallel/gradients.hpp"
+#include "weft/parallel/mesh_level.hpp"
 #include "weft/parallel/micro_batches.hpp"
 #include "weft/parallel/one_forward_one_backward.hpp"
 #include "weft/parallel/parallel_workload.hpp"

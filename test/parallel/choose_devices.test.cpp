@@ -31,7 +31,9 @@ using levels = std::vector<mesh_level>;
 std::vector<device_id> accelerators(const platform<>& p) {
   std::vector<device_id> all;
   for (const device_id d : ids(p.num_devices())) {
-    p.kind(d) != device_kind::cpu ? all.push_back(d) : void();
+    if (p.kind(d) != device_kind::cpu) {
+      all.push_back(d);
+    }
   }
   return all;
 }
@@ -218,6 +220,48 @@ TEST_CASE("choose_devices: groups stay within nodes, whose sizes they need not d
   in_nodes(12, 8, {{4}, {6}, {4, mesh_traffic::neighbours}});
 }
 
+TEST_CASE("choose_devices: devices whose links are alike one by one, but shared with others") {
+  const std::size_t n = 8;
+  const hierarchical_links nodes{{{2e-6, 10e9}, {2e-6, 10e9}}, {4}, n};
+  const platform<> p{std::vector<device>(n), link_matrix{n, nodes}};
+  const std::vector<device_id> mixed{0, 4, 1, 5, 2, 6, 3, 7};
+  const auto ring = choose_devices(p, mixed, levels{{8}}, contention_model::fair);
+  CHECK(all_reduce_seconds(p, ring, contention_model::fair) <=
+        all_reduce_seconds(p, devices_of(n), contention_model::fair) * 1.01);
+  for (const auto& mesh : {levels{{4}}, levels{{4}, {2}}}) {
+    const auto chosen = choose_devices(p, mixed, mesh, contention_model::fair);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      CHECK(chosen[i] / 4 == chosen[i / 4 * 4] / 4);
+    }
+  }
+}
+
+/// Nine devices, the points of a plane of three by three, with a bus for each of its twelve lines.
+struct buses {
+  static std::size_t num_devices() { return 9; }
+  static std::size_t num_links() { return 12; }
+  static weft::link link_at(link_id) { return {1e-6, 10e9}; }
+  weft::link operator()(device_id from, device_id to) const { return from == to ? weft::link{} : link_at(0); }
+  template <class F>
+  void visit_route(device_id from, device_id to, F&& f) const {
+    const device_id x = from / 3, y = from % 3, dx = (to / 3 + 3 - x) % 3, dy = (to % 3 + 3 - y) % 3;
+    if (from != to) {
+      const auto slope = dy * dx % 3; // dx is its own inverse
+      f(static_cast<link_id>(dx == 0 ? x : 3 + 3 * slope + (y + 2 * slope * x) % 3));
+    }
+  }
+};
+
+TEST_CASE("choose_devices: links that as many pairs share, but not the same ones") {
+  const platform<buses> p{std::vector<device>(9), buses{}};
+  const auto chosen = choose_devices(p, devices_of(9), levels{{3}}, contention_model::fair); // not 0, 1 and 2
+  std::set<link_id> taken;
+  for (std::size_t i = 0; i < 3; ++i) {
+    p.visit_route(chosen[i], chosen[(i + 1) % 3], [&](link_id l) { taken.insert(l); });
+  }
+  CHECK(taken.size() == 3);
+}
+
 TEST_CASE("choose_devices: the order given where all do equally well, and what it refuses") {
   const platform<> p{std::vector<device>(5), link_matrix{5, {1e-6, 1e9}}};
   const std::vector<device_id> some{4, 0, 3, 1};
@@ -225,6 +269,19 @@ TEST_CASE("choose_devices: the order given where all do equally well, and what i
   CHECK(choose_devices(p, some, levels{}, contention_model::fair) == std::vector<device_id>{4});
   CHECK_THROWS_AS(choose_devices(p, some, levels{{5}}, contention_model::fair), value_error);
   CHECK_THROWS_AS(choose_devices(p, some, levels{{2}, {0}}, contention_model::fair), value_error);
+  CHECK_THROWS_AS(choose_devices(p, std::vector<device_id>{}, levels{}, contention_model::fair), value_error);
+  const auto refused = [&](std::vector<device_id> devices, const levels& mesh, const char* message) {
+    CHECK_THROWS_WITH_AS(choose_devices(p, devices, mesh, contention_model::fair), message, value_error);
+  };
+  refused({0, 5}, {{2}}, "choose_devices: there is no device 5 among 5; name devices of the platform");
+  refused({0, 1, 0}, {{3}}, "choose_devices: device 0 is there twice; name each device once");
+  const std::uint32_t large = 1u << 31;
+  refused(some, {{large}, {large}, {4}}, // 2^64 places
+          "choose_devices: a mesh of 2147483648 x 2147483648 x 4 places for 4 devices; it needs sizes of at least 1 "
+          "and as many devices as places");
+  refused(some, {{20}, {5581}, {8681}, {49477}, {384773}}, // 2^64 + 4
+          "choose_devices: a mesh of 20 x 5581 x 8681 x 49477 x 384773 places for 4 devices; it needs sizes of at "
+          "least 1 and as many devices as places");
 }
 
 } // namespace choose_devices_test

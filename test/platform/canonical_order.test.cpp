@@ -64,11 +64,25 @@ TEST_CASE("canonical_order: random machines of few kinds of links, which are tol
 TEST_CASE("canonical_order: numbers stay in order where nothing tells devices apart, and near ones follow each other") {
   const platform<> alike{std::vector<device>(4), link_matrix{4}};
   CHECK(canonical_order(alike) == std::vector<device_id>{0, 1, 2, 3});
+  CHECK(canonical_order(platform<>{}).empty());
   link_matrix pairs{6, {0, 1e9}};
   for (const device_id d : {0u, 1u, 2u}) {
     pairs.connect(d, d + 3, {0, 50e9});
   }
   CHECK(canonical_order(platform<>{std::vector<device>(6), pairs}) == std::vector<device_id>{0, 3, 1, 4, 2, 5});
+}
+
+TEST_CASE("canonical_order: all that devices are tells them apart") {
+  const std::vector<device> few{{.active_watts = 9},       {.idle_watts = 4, .active_watts = 9},
+                                {.narrow = {.half = 2}},   {.narrow = {.fp8 = 4}},
+                                {.narrow = {.int8 = 4}},   {.send_overhead = 1e-6},
+                                {.memory_bandwidth = 20e9}};
+  const platform<> p{few, link_matrix{few.size(), {1e-6, 1e9}}};
+  rng random{7};
+  for (int times = 0; times < 10; ++times) {
+    const auto other = weft_test::renumbered(p, weft_test::shuffled(few.size(), random));
+    CHECK(in_order(other, canonical_order(other)) == in_order(p, canonical_order(p)));
+  }
 }
 
 } // namespace canonical_order_test

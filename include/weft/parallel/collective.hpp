@@ -173,7 +173,11 @@ std::vector<std::uint32_t> ranks_per_group(std::uint32_t ranks, Bandwidth bandwi
     double within = std::numeric_limits<double>::infinity(), between = 0;
     for (std::uint32_t r = 1; r < ranks; ++r) {
       const double next = bandwidth(r - 1, r);
-      r % size != 0 ? void(within = std::min(within, next)) : void(between = std::max(between, next));
+      if (r % size != 0) {
+        within = std::min(within, next);
+      } else {
+        between = std::max(between, next);
+      }
     }
     if (size == near_first || between < 0.9 * within) {
       sizes.push_back(size);

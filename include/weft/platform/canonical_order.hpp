@@ -6,8 +6,10 @@
 #include "weft/platform/concepts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -27,7 +29,9 @@ std::vector<std::uint32_t> pair_classes(const Platform& p) {
   const auto for_each_pair = [&](auto f) {
     for (const device_id from : ids(n)) {
       for (const device_id to : ids(n)) {
-        from != to ? f(from, to) : void();
+        if (from != to) {
+          f(from, to);
+        }
       }
     }
   };
@@ -35,23 +39,26 @@ std::vector<std::uint32_t> pair_classes(const Platform& p) {
     users.assign(p.num_links(), 0);
     for_each_pair([&](device_id from, device_id to) { p.visit_route(from, to, [&](link_id l) { ++users[l]; }); });
   }
-  std::vector<facts> of_pair(n * n);
+  std::map<facts, std::uint32_t> number; // of those that are distinct, as they come
+  std::vector<std::uint32_t> classes(n * n);
   for_each_pair([&](device_id from, device_id to) {
     const double latency = p.latency(from, to), bandwidth = p.bandwidth(from, to);
     double load = 0; // seconds per byte if all pairs sent at once
     if constexpr (platform_parts::has_routes<Platform>) {
       p.visit_route(from, to, [&](link_id l) { load = std::max(load, users[l] / p.link_at(l).bandwidth); });
     }
-    of_pair[from * n + to] = {static_cast<float>(latency + 1e6 / bandwidth), static_cast<float>(latency),
-                              static_cast<float>(bandwidth), static_cast<float>(load)};
+    const facts of_pair{static_cast<float>(latency + 1e6 / bandwidth), static_cast<float>(latency),
+                        static_cast<float>(bandwidth), static_cast<float>(load)};
+    classes[from * n + to] = number.try_emplace(of_pair, static_cast<std::uint32_t>(number.size())).first->second;
   });
-  auto distinct = of_pair;
-  std::sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  std::vector<std::uint32_t> classes(n * n);
-  std::transform(of_pair.begin(), of_pair.end(), classes.begin(), [&](const facts& f) {
-    return static_cast<std::uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), f) - distinct.begin());
-  });
+  std::vector<std::uint32_t> in_order(std::max<std::size_t>(number.size(), 1)); // the diagonal has class 0
+  std::uint32_t next = 0;
+  for (const auto& [of_pair, k] : number) {
+    in_order[k] = next++;
+  }
+  for (auto& c : classes) {
+    c = in_order[c];
+  }
   return classes;
 }
 
@@ -96,7 +103,10 @@ private:
   template <class Key>
   void split(std::uint32_t begin, std::uint32_t end, const std::vector<Key>& key, bool enqueues_all) {
     const auto first = order_.begin() + begin, last = order_.begin() + end;
-    std::sort(first, last, [&](device_id a, device_id b) { return std::tie(key[a], a) < std::tie(key[b], b); });
+    const auto before = [&](device_id a, device_id b) { return std::tie(key[a], a) < std::tie(key[b], b); };
+    if (!std::is_sorted(first, last, before)) { // as a rule nothing tells those of a cell apart
+      std::sort(first, last, before);
+    }
     std::vector<std::uint32_t> parts;
     for (std::uint32_t i = begin; i < end; ++i) {
       if (i == begin || key[order_[i - 1]] != key[order_[i]]) {
@@ -141,9 +151,13 @@ private:
     const auto n = order_.size();
     each_.clear();
     for (const device_id e : cell) {
-      e != d ? void(each_.emplace_back((*classes_)[d * n + e], (*classes_)[e * n + d])) : void();
+      if (e != d) {
+        each_.emplace_back((*classes_)[d * n + e], (*classes_)[e * n + d]);
+      }
     }
-    std::sort(each_.begin(), each_.end());
+    if (!std::is_sorted(each_.begin(), each_.end())) {
+      std::sort(each_.begin(), each_.end());
+    }
     auto& all = ways_[d];
     all.clear();
     for (std::size_t i = 0, j = 0; i < each_.size(); i = j) {
@@ -166,18 +180,22 @@ private:
 } // namespace detail
 
 /// All devices of a platform in an order that follows from what they are and how they are joined: the same machine with
-/// other numbers gets the same order, but for devices that nothing tells apart. What they are comes first, then how
-/// fast the ways to other devices are, faster ones first, and how many pairs share them. Where nothing tells devices
-/// apart, the one of the smallest number is taken first, and the others by their ways to it. (Rare regular networks
-/// have devices that differ, but not by this; there the numbers decide.)
+/// other numbers gets the same order, but for devices that nothing tells apart. What they are comes first (the kind of
+/// hardware, speed, memory, slots, speeds of narrow numbers, the overhead of sends, and power), then how fast the ways
+/// to other devices are, faster ones first, and how many pairs share them. Where nothing tells devices
+/// apart, the one of the smallest number is taken first, and the others by their ways to it. (Colour refinement cannot
+/// tell apart the devices of some regular networks; there the numbers decide.)
 ///
 /// Complexity: O(n² log n) time for n devices and O(n²) memory, beside the links of all routes.
 /// Source: colour refinement, as in McKay and Piperno, *Practical graph isomorphism, II*, Journal of Symbolic
 /// Computation 60, 2014, section 2, along one path of its search tree.
 template <class Platform>
-requires device_platform<Platform> && platform_parts::has_links<Platform> std::vector<device_id>
-canonical_order(const Platform& p) {
-  std::vector<std::tuple<int, double, double, byte_count, std::uint32_t>> what;
+requires device_platform<Platform> && platform_parts::has_links<Platform>
+std::vector<device_id> canonical_order(const Platform& p) {
+  if (p.num_devices() == 0) {
+    return {};
+  }
+  std::vector<std::tuple<int, double, double, byte_count, std::uint32_t, std::array<double, 6>>> what;
   for (const device_id d : ids(p.num_devices())) {
     double speed = 0, memory = 0;
     if constexpr (platform_parts::has_speeds<Platform>) {
@@ -186,7 +204,19 @@ canonical_order(const Platform& p) {
     if constexpr (requires { p.memory_bandwidth(d); }) {
       memory = p.memory_bandwidth(d);
     }
-    what.emplace_back(static_cast<int>(hardware_kind(p, d)), -speed, -memory, p.memory_capacity(d), p.slots(d));
+    std::array<double, 6> more{}; // the rest, of which most devices have none
+    if constexpr (requires { p.devices()[d].narrow; }) {
+      const auto& narrow = p.devices()[d].narrow;
+      more = {-narrow.half, -narrow.fp8, -narrow.int8};
+    }
+    if constexpr (requires { p.send_overhead(d); }) {
+      more[3] = p.send_overhead(d);
+    }
+    if constexpr (platform_parts::has_power<Platform>) {
+      more[4] = p.idle_watts(d);
+      more[5] = p.active_watts(d);
+    }
+    what.emplace_back(static_cast<int>(hardware_kind(p, d)), -speed, -memory, p.memory_capacity(d), p.slots(d), more);
   }
   const auto classes = detail::pair_classes(p);
   return detail::device_cells{what, classes}.in_order();
