@@ -151,9 +151,6 @@ tool::target target_of(const options& o) {
 /// What to say of a model that does not fit: a batch that would, if it takes one.
 std::string smaller_batch(const options& o, const tool::target& target,
                           const std::function<void(const std::string&)>& on_stage) {
-  if (o.by_layers) { // batches are judged by plans op by op
-    return {};
-  }
   try {
     const auto batch = place::largest_batch(o, target, o.modelling.batch != 0 ? o.modelling.batch : max_examples,
                                             on_stage, o.budget.seconds)
@@ -290,8 +287,12 @@ int run(int argc, char** argv) {
     line.clear();
     const auto what = found.proven ? fmt::format("{} does not fit on {}", in.name, o.platform)
                                    : fmt::format("no plan was found for {} on {}", in.name, o.platform);
-    fmt::print(stderr, "place: {}: {}\n{}{}", what, found.why,
-               o.by_layers ? std::string{} : place::remedies(o, target, on_stage), smaller_batch(o, target, on_stage));
+    std::string help;
+    if (found.lacks_memory) {
+      help = place::remedies(o, target, on_stage);
+      help += smaller_batch(o, target, on_stage);
+    }
+    fmt::print(stderr, "place: {}: {}\n{}", what, found.why, help);
     line.clear();
     return place::is_stopped(o) ? tool::interrupted : 1;
   }
@@ -325,7 +326,7 @@ int run(int argc, char** argv) {
       notes.push_back(std::move(note));
     }
   }
-  if (place::is_stopped(o)) {
+  if (place::is_stopped(o) && !o.by_layers) { // by layer, all cuts were tried
     notes.emplace_back("ended by Ctrl-C with the best plan so far");
   }
   if (auto note = place::about_network(o, devices); !note.empty()) {

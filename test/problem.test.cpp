@@ -173,6 +173,7 @@ TEST_CASE("problem: says why a component fits nowhere") {
 
   const infeasibility full = problem.why_unplaced(0, left);
   CHECK(full.cause == infeasibility::kind::out_of_memory);
+  CHECK(full.lacks_memory());
   CHECK(full.op == 0);
   CHECK(full.num_members == 2);
   CHECK(full.demand == 120);
@@ -185,12 +186,14 @@ TEST_CASE("problem: says why a component fits nowhere") {
   const infeasibility endless = weft::problem{w, p, cost::from_function{never}}.why_unplaced(
     0, std::vector<byte_count>{1000, 60, 120});
   CHECK(endless.cause == infeasibility::kind::never_ends);
+  CHECK_FALSE(endless.lacks_memory());
   CHECK(to_string(endless) ==
         "the colocation group of op 0 (2 ops) fits nowhere: it would take for ever on every allowed "
         "device (gpu) that has room for it; its time must be finite somewhere");
 
   const infeasibility alien = problem.why_unplaced(1, left);
   CHECK(alien.cause == infeasibility::kind::no_device_of_kind);
+  CHECK_FALSE(alien.lacks_memory());
   CHECK(alien.op == 2);
   CHECK(to_string(alien, w.name(alien.op)) ==
         "op 2 't' fits nowhere: it allows only tpu and the platform has no such device");
@@ -199,6 +202,7 @@ TEST_CASE("problem: says why a component fits nowhere") {
 
 TEST_CASE("infeasibility: a search that gave up says so") {
   CHECK(to_string(infeasibility{}) == "no plan was found within the budget, and none was proven impossible");
+  CHECK(infeasibility{}.lacks_memory());
 }
 
 TEST_CASE("outcome: a value or the reason why there is none") {

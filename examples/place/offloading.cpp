@@ -116,7 +116,8 @@ public:
     };
     auto times = solve::times_on(x.in.model.ops, target_.devices, costs, at_.device, at_.host);
     times.take_turns = o_.contention != contention_model::none;
-    x.chosen = solve::least_offloading(x.in.model.ops, times, {.max_trials = max_runs}, run);
+    x.chosen = solve::least_offloading(x.in.model.ops, times, {.max_trials = max_runs, .stop = o_.budget.stop},
+                                         run);
     x.made = run(x.chosen.step).plan;
   }
 

@@ -61,7 +61,7 @@ parallel_answer share_recomputed(const options& o, const tool::target& target, c
 /// count beside those of other ways.
 double recompute_for_plans(options& o, const tool::target& target, const tool::input& plain,
                            const std::function<void(const std::string&)>& on_stage) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
   auto& m = o.modelling;
   const auto with = [&](std::optional<weft::recomputation> again, std::uint32_t blocks) {
     m.recompute = again;
@@ -84,11 +84,11 @@ double recompute_for_plans(options& o, const tool::target& target, const tool::i
     on_stage("trying to run attentions again");
     with(weft::recomputation::attention, 0);
     const double again = judge(tool::load(o.source, m)).seconds;
-    if (again < seconds || (blocks == 0 && !(seconds < infinity))) {
+    if (again < seconds || (blocks == 0 && !(seconds < unbounded))) {
       return again;
     }
   }
-  const auto count = seconds < infinity ? best.amount : blocks;
+  const auto count = seconds < unbounded ? best.amount : blocks;
   with(count == 0 ? std::nullopt : std::optional{weft::recomputation::blocks}, count);
   return seconds;
 }

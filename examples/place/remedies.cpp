@@ -5,10 +5,12 @@
 #include "offloading.hpp"
 #include "parallel.hpp"
 #include "tool/model_file.hpp"
+#include "wide_numbers.hpp"
 
 #include "weft/core/budget.hpp"
 #include "weft/core/readable.hpp"
 #include "weft/cost/efficiency.hpp"
+#include "weft/report/names.hpp"
 #include "weft/workload/model.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +44,7 @@ public:
 
   std::vector<remedy> all() const {
     std::vector<remedy> some;
-    const bool is_wide = !o_.modelling.numbers && weft::number_bits(in_.model) == 32;
+    const bool is_wide = has_wide_numbers(o_, in_.model);
     const bool may_recompute = !o_.modelling.recompute && !o_.modelling.recompute_least && tool::num_blocks(in_) > 0;
     const auto modelled = [&](const std::string& option, bool narrow, bool again) {
       auto m = o_.modelling;
@@ -59,11 +61,15 @@ public:
     if (is_wide && may_recompute) {
       modelled("--dtype bf16 --recompute blocks", true, true);
     }
-    if (o_.parallel == options::parallelism::none && o_.modelling.offloaded.empty() && is_of_model()) {
-      some.push_back({"--parallel auto", [this] { return shared(); }});
-    }
+    // Neither goes with the other.
+    const bool is_alone = o_.parallel == options::parallelism::none;
     if (!o_.modelling.offload_least && o_.modelling.offloaded.empty() && is_of_model()) {
-      some.push_back({"--offload auto", [this] { return offloaded(); }});
+      if (is_alone) {
+        some.push_back({"--parallel auto", [this] { return shared(); }});
+      }
+      if (is_alone || !o_.parallel_given) {
+        some.push_back({"--offload auto", [this] { return offloaded(); }});
+      }
     }
     return some;
   }
@@ -124,13 +130,14 @@ std::string remedies(const options& o, const tool::target& target,
     try {
       const auto [seconds, lacks] = x.judge();
       text += fmt::format("  with {}: {}\n", x.option,
-                          seconds < infinity ? fmt::format("it fits, and a step takes {:.4g} ms", seconds * 1e3)
-                          : lacks > 0        ? fmt::format("{} still lack", weft::readable_bytes(lacks))
+                          seconds < infinity ? fmt::format("it fits, and a step takes {}",
+                                                           weft::report::duration(seconds))
+                          : lacks > 0        ? fmt::format("still {} short", weft::readable_bytes(lacks))
                                              : "no plan was found either");
     } catch (const weft::error&) { // the model trains nothing, or the platform has no host
     }
   }
-  if (!untried.empty()) {
+  if (!untried.empty() && !is_stopped(o)) {
     text += fmt::format("  not tried within the budget: {}\n", fmt::join(untried, ", "));
   }
   return text;

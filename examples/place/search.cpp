@@ -157,6 +157,7 @@ answer no_plan(const options& o, const problem& p, const estimate& base, const s
                const listeners& tell) {
   answer a;
   a.proven = r.status == status::infeasible;
+  a.lacks_memory = !r.reason || r.reason->lacks_memory();
   a.why = explain(o, p, base, r, spent, tell);
   return a;
 }
@@ -402,11 +403,12 @@ void prefer_one_device(const options& o, const problem& p, answer& a) {
   a.plan = std::move(plans[chosen].plan);
   a.run = std::move(plans[chosen].run);
   if (const double gain = 100 * (a.run.makespan / found - 1); gain > 0.05) {
-    a.notes.push_back(fmt::format("a plan that uses other devices more is {:.1f} % faster{}, which is less than "
-                                  "estimates can tell and a runtime has to gain; --least-gain 0 takes it", gain,
+    a.notes.push_back(fmt::format("a plan that also uses other devices is {:.1f} % faster on paper{}, too little to "
+                                  "pay for itself; --least-gain 0 takes it", gain,
                                   hand_overs == 0 ? std::string{}
-                                                  : fmt::format(", with {} tensors between host and accelerator",
-                                                                hand_overs)));
+                                                  : fmt::format(", handing over {} tensor{} between host and "
+                                                                "accelerator", hand_overs,
+                                                                hand_overs == 1 ? "" : "s")));
   }
 }
 

@@ -40,6 +40,7 @@ struct answer {
   std::vector<std::string> exports = {}; ///< what runtimes read, one of `options::exports` after the other
   std::string why = {};                ///< no plan: what lacks, on one or more lines
   bool proven = false;                 ///< no plan: that there is none
+  bool lacks_memory = false;           ///< … and that a step that needs less memory may have one
 };
 
 /// The callbacks that are told of a search's progress.

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <stop_token>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -267,6 +268,28 @@ TEST_CASE("offloading: a long chain fits into half of its memory without losing 
     REQUIRE(r.has_plan());
     CHECK(validate(p, r.plan.placement, r.record, {.memory = memory_rule::over_time}).empty());
     CHECK(r.makespan == doctest::Approx(2.0 * layers).epsilon(0.01));
+  }
+}
+
+TEST_CASE("offloading: once it is stopped, no other step is judged") {
+  for (const op_id layers : {6u, 100u}) { // all subsets, and not
+    CAPTURE(layers);
+    const workload w = long_chain(layers);
+    const auto q = machine(1'000'000, 1000 * layers / 2, 0.01, 2000);
+    const auto times = solve::times_on(w, q, cost::linear{}, gpu, cpu);
+    std::stop_source stop;
+    const auto token = stop.get_token();
+    int judged = 0;
+    const auto judge = judge_on(w, q);
+    const auto chosen = solve::least_offloading(w, times, {.sequence = in_order(w), .stop = &token},
+                                                [&](const solve::offloaded_step& x) {
+                                                  if (++judged == 3) {
+                                                    stop.request_stop();
+                                                  }
+                                                  return judge(x);
+                                                });
+    CHECK(judged == 3);
+    CHECK(!chosen.is_exact);
   }
 }
 

@@ -253,7 +253,7 @@ def main(folder):
                     {'name': 'gpu', 'kind': 'gpu', 'speed': 1e13, 'memory': 3.5e8}]}))
     small = ('zoo:gpt2_small@1x64:inference', '--platform', small_gpu, '--budget', '100moves')
     spilled = flat(placed(*small))
-    check('no room for them: with numbers of 32 bits' in spilled and '--dtype bf16 or fp16 asks for that' in spilled,
+    check('no room for them: all ops need' in spilled and 'try --dtype bf16 or fp16' in spilled,
           f'16 bits would fit: {spilled[-900:]}')
     check('no room for them' not in flat(placed(*small, '--dtype', 'bf16')), 'in 16 bits nothing is spilled')
     endless = pair_with('endless.json')
@@ -328,6 +328,15 @@ def main(folder):
           re.search(r'with --parallel auto: it fits, and a step takes [\d.]+ ms', found.stderr),
           f'what would help: {found.stderr}')
 
+    tiny = pair_with('tiny.json', memory=2e6)
+    help_with = {}
+    for given in ('--parallel', 'auto'), ('--parallel', 'none', '--dtype', 'fp32'):
+        found = run(*batch[:2], tiny, '--budget', '100moves', *given)
+        help_with[given[1]] = re.findall(r'^  with (--[^:]+): ', found.stderr, re.M)
+        check(found.returncode == 1, f'{given} is not enough: {found.stdout[:300]}')
+    check('--dtype bf16' in help_with['none'] and '--parallel auto' in help_with['none'] and
+          not {'--parallel auto', '--offload auto'} & {*help_with['auto']}, f'what is not refused: {help_with}')
+
     # Energy, on two devices that say what they draw: a slow one that takes 20 J and 4 s per op, a fast one 100 J, 1 s
     def machine(known=True):
         slow = {'name': 'slow', 'kind': 'gpu', 'speed': 2.5e11, 'memory': 1e12, 'memory_bandwidth': 1e15}
@@ -347,6 +356,7 @@ def main(folder):
     check('energy of 120 J a step' in in_time and 'Step time    4.00 s' in in_time,
           f'least energy in 5 s: {in_time[:400]}')
     r = run(*on_two, '--objective', 'energy', '--deadline', '1.5')
+    check('  with ' not in r.stderr, f'less memory does not make a step faster: {r.stderr}')
     check(r.returncode == 1 and 'it may take 1500 ms, and the fastest that was found takes 2000 ms' in r.stderr,
           f'nothing in time: {r.stderr[:300]}')
     fronts = placed(*on_two, '--pareto', '--html', path('front.html'))

@@ -38,6 +38,8 @@ struct infeasibility {
   constexpr bool is_of_search() const {
     return cause == kind::every_placement_fails || cause == kind::every_plan_fails;
   }
+  /// True if more memory, or a model that needs less, may help.
+  constexpr bool lacks_memory() const { return cause != kind::no_device_of_kind && cause != kind::never_ends; }
   friend constexpr bool operator==(const infeasibility&, const infeasibility&) = default;
 };
 

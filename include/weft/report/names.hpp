@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Display names of ops and devices, also for workloads or platforms without names.
+/// Display names of ops and devices, also for workloads or platforms without names, and of times.
 #pragma once
 
 #include "weft/platform/concepts.hpp"
+#include "weft/report/detail/text.hpp"
 #include "weft/workload/concepts.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace weft::report {
+
+/// A time in seconds with three digits and its unit, such as `12.3 ms`.
+using detail::duration;
 
 /// The op's name, or `op 12`.
 template <dataflow_workload W>

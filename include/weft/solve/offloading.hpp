@@ -21,6 +21,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -208,6 +209,7 @@ struct offloading_options {
   std::vector<op_id> sequence = {};  ///< an order of all ops; empty: as in `order_within` for large steps
   std::size_t max_exact_tensors = 8; ///< up to so many idle tensors, at most 20, all of their subsets are looked at
   std::size_t max_trials = 100;      ///< of more: so many steps are judged
+  const std::stop_token* stop = nullptr; ///< cooperative cancellation, after the first step; must outlive the work
 };
 
 /// The step that was chosen.
@@ -237,14 +239,15 @@ public:
     if (best_.verdict.lacks == 0) {
       best_.is_exact = true;
     } else if (exact) {
-      for (std::uint32_t bits = 1; bits < std::uint32_t{1} << n; ++bits) {
+      const std::uint32_t end = std::uint32_t{1} << n;
+      for (std::uint32_t bits = 1; bits < end && !is_stopped(); ++bits) {
         subset chosen(n);
         for (std::size_t i = 0; i < n; ++i) {
           chosen[i] = (bits >> i & 1) != 0;
         }
         offer(std::move(chosen));
       }
-      best_.is_exact = true;
+      best_.is_exact = !is_stopped();
     } else {
       search();
     }
@@ -265,6 +268,9 @@ private:
     });
     return static_cast<std::size_t>(rest - tensors_.begin());
   }
+
+  bool is_stopped() const { return options_.stop != nullptr && options_.stop->stop_requested(); }
+  bool may_try(std::size_t trials) const { return trials < options_.max_trials && !is_stopped(); }
 
   offloading_choice made(const subset& chosen) {
     std::vector<idle_tensor> some;
@@ -306,13 +312,14 @@ private:
     };
     std::size_t enough = num_worthwhile_;
     bool fits = first(enough);
-    for (std::size_t k = 1; !fits && k <= max_levels; ++k) { // more of them, or fewer, if the host lacks memory
+    // More of them, or fewer, if the host lacks memory.
+    for (std::size_t k = 1; !fits && k <= max_levels && !is_stopped(); ++k) {
       enough = n * k / max_levels;
       fits = first(enough);
     }
     // What is sent in vain keeps the link busy, so that less may fit if more is sent: between the neighbours of the
     // number that lacks least.
-    for (bool can_refine = true; !fits && can_refine && trials < options_.max_trials;) {
+    for (bool can_refine = true; !fits && can_refine && may_try(trials);) {
       const auto least = std::min_element(lacks.begin(), lacks.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
       const std::size_t at = least->first;
@@ -325,11 +332,11 @@ private:
     }
     const auto tried = lacks.find(enough);
     std::size_t too_few = tried == lacks.begin() || tried == lacks.end() ? 0 : std::prev(tried)->first;
-    while (fits && enough - too_few > 1 && trials < options_.max_trials) {
+    while (fits && enough - too_few > 1 && may_try(trials)) {
       const std::size_t middle = too_few + (enough - too_few) / 2;
       (first(middle) ? enough : too_few) = middle;
     }
-    for (std::size_t i = n; i-- > 0 && trials < options_.max_trials;) { // what was idle least first
+    for (std::size_t i = n; i-- > 0 && may_try(trials);) { // what was idle least first
       if (chosen_[i]) {
         subset fewer = chosen_;
         fewer[i] = false;
