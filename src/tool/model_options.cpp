@@ -185,8 +185,8 @@ void take_number_format(const std::string& text, model_options& o) {
     const auto* end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data() + at + 1, end, bits);
     if (parsed.ec != std::errc{} || parsed.ptr != end || !(bits >= weights->bits && bits <= 16)) {
-      throw weft::error(fmt::format("--dtype {}: give the bits per weight, scales included, from {} to 16, as in {}={}", text,
-                                    weights->bits, weights->name, weights->stored));
+      throw weft::error(fmt::format("--dtype {}: give the bits per weight, scales included, from {} to 16, as in {}={}",
+                                    text, weights->bits, weights->name, weights->stored));
     }
   }
   o.numbers = weft::number_format::fp16;
