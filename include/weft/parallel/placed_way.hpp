@@ -22,12 +22,25 @@ namespace weft::parallel {
 /// docs/costs.md).
 inline constexpr double hand_over_seconds = 20e-6;
 
-/// How often a run hands a tensor over between a host and an accelerator. Complexity: O(transfers).
+/// How often a run hands a tensor over between a host and an accelerator though it need not: of an op, or to one, that
+/// might run on the accelerator as well. Inputs that a host has to feed are handed over whatever one chooses.
+/// Complexity: O(readers of the tensors that are transferred).
 template <class Problem>
 std::size_t count_hand_overs(const Problem& p, const trace& run) {
-  const auto is_host = [&](device_id d) { return hardware_kind(p.platform(), d) == device_kind::cpu; };
-  return static_cast<std::size_t>(std::count_if(run.transfers.begin(), run.transfers.end(),
-                                                [&](const auto& x) { return is_host(x.from) != is_host(x.to); }));
+  const auto& devices = p.platform();
+  const auto is_host = [&](device_id d) { return hardware_kind(devices, d) == device_kind::cpu; };
+  const auto might_run_on = [&](device_id d, op_id v) { return p.kinds(p.component(v)).contains(devices.kind(d)); };
+  return static_cast<std::size_t>(std::count_if(run.transfers.begin(), run.transfers.end(), [&](const auto& x) {
+    if (is_host(x.from) == is_host(x.to)) {
+      return false;
+    }
+    if (is_host(x.from)) {
+      return might_run_on(x.to, p.workload().producer(x.tensor));
+    }
+    const auto readers = p.workload().consumers(x.tensor);
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](op_id v) { return run.ops[v].device == x.to && might_run_on(x.from, v); });
+  }));
 }
 
 /// A plan whose ops run where `where` has them: the devices that share the work are those with ops that might run where
