@@ -112,6 +112,43 @@ named_placements on_one_of_the_devices(const problem& p) {
   return all;
 }
 
+/// Those, and blocks of layers where there are several accelerators.
+named_placements usual_placements(const problem& p) {
+  auto all = on_one_of_the_devices(p);
+  if (const auto some = partition::accelerators(p); some.size() > 1 && is_accelerator(p, some.front())) {
+    const bool layers = partition::layer_split::finds_layers(p);
+    add_new(all, layers ? "equal blocks of layers" : "blocks of equal work, for want of layers",
+            partition::layer_split{}(p));
+  }
+  return all;
+}
+
+/// The placement with what hosts need not run on accelerators: that of its largest input, or else the first.
+placement without_hosts(const problem& p, placement where) {
+  const auto accelerators = partition::accelerators(p);
+  for (const op_id v : p.topological_order()) {
+    const auto may_run_on = [&](device_id d) {
+      return is_accelerator(p, d) && p.kinds(p.component(v)).contains(p.platform().kind(d));
+    };
+    const auto first = std::find_if(accelerators.begin(), accelerators.end(), may_run_on);
+    if (is_accelerator(p, where[v]) || first == accelerators.end()) {
+      continue;
+    }
+    std::pair<byte_count, device_id> nearest{0, *first};
+    for (const tensor_id t : p.workload().inputs(v)) {
+      const auto bytes = p.workload().bytes(t);
+      const device_id d = where[p.workload().producer(t)];
+      if (may_run_on(d) && bytes > nearest.first) {
+        nearest = {bytes, d};
+      }
+    }
+    for (const op_id member : p.members(p.component(v))) {
+      where[member] = nearest.second;
+    }
+  }
+  return where;
+}
+
 std::string op_name(const problem& p, op_id v) { return std::string{p.workload().name(v)}; }
 
 /// The device of which there should be more: the first accelerator, or else the first device.
@@ -359,14 +396,8 @@ order order_by_list(const options& o, const problem& p, const placement& where, 
 }
 
 std::vector<report::alternative> baselines(const options& o, const problem& p) {
-  auto plans = on_one_of_the_devices(p);
-  if (const auto some = partition::accelerators(p); some.size() > 1 && is_accelerator(p, some.front())) {
-    const bool layers = partition::layer_split::finds_layers(p);
-    add_new(plans, layers ? "equal blocks of layers" : "blocks of equal work, for want of layers",
-            partition::layer_split{}(p));
-  }
   std::vector<report::alternative> found;
-  for (const auto& [name, where] : plans) {
+  for (const auto& [name, where] : usual_placements(p)) {
     found.push_back(assess(o, p, name, where));
   }
   weft::stable_sort(found, [](const auto& a, const auto& b) {
@@ -375,9 +406,10 @@ std::vector<report::alternative> baselines(const options& o, const problem& p) {
   return found;
 }
 
-/// All ops on one device, but those that may not run there, if times are estimates and more devices do not pay for what
-/// they ask of a runtime.
-void prefer_one_device(const options& o, const problem& p, answer& a) {
+/// The plan that was found, the same without ops on hosts, or one that a framework has without a search, such as all on
+/// one device: if times are estimates, the simplest that is fast enough, as more devices have to pay for what they ask
+/// of a runtime.
+void prefer_simple_plan(const options& o, const problem& p, answer& a) {
   const auto devices = ids(p.num_devices());
   const bool estimated = o.modelling.work != weft::work_unit::seconds &&
                          !std::all_of(devices.begin(), devices.end(),
@@ -388,7 +420,9 @@ void prefer_one_device(const options& o, const problem& p, answer& a) {
   std::vector<answer> plans(1);
   plans.front().plan = std::move(a.plan);
   plans.front().run = std::move(a.run);
-  for (const auto& [name, where] : on_one_of_the_devices(p)) {
+  auto others = usual_placements(p);
+  add_new(others, "what was found, without hosts", std::optional{without_hosts(p, plans.front().plan.placement)});
+  for (const auto& [name, where] : others) {
     if (where != plans.front().plan.placement && assess(o, p, name, where).status.empty()) {
       follow(o, p, plans.emplace_back(answer{.plan = {where, {}}}));
     }
@@ -431,7 +465,7 @@ answer search(const options& o, const problem& p, const estimate& base, const li
           ? from(o, p, std::move(r), contention_model::none, "search for least memory")
           : from(o, p, std::move(r), o.contention, "search for the step time");
     if (o.objective == objective::makespan) {
-      prefer_one_device(o, p, a);
+      prefer_simple_plan(o, p, a);
     }
   }
   if (a.found) {

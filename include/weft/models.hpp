@@ -38,8 +38,10 @@
 #include "weft/workload/strided_slice.hpp"
 #include "weft/workload/value_rules.hpp"
 
+#include "weft/partition/on_accelerators.hpp"
 #include "weft/partition/pin.hpp"
 
+#include "weft/solve/fastest_amount.hpp"
 #include "weft/solve/narrower_numbers.hpp"
 #include "weft/solve/offloading.hpp"
 #include "weft/solve/recomputation.hpp"

@@ -3,6 +3,8 @@
 /// which plans where each op runs once.
 #pragma once
 
+#include "weft/platform/canonical_order.hpp"
+
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_devices.hpp"
 #include "weft/parallel/choose_resharding.hpp"
