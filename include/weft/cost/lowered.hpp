@@ -252,7 +252,7 @@ private:
         }
         if (kind == lines.size()) {
           if (kind > std::numeric_limits<std::uint8_t>::max()) {
-            to_all.kind_of = {};
+            buffer<std::uint8_t>{}.swap(to_all.kind_of); // clang 16 does not destroy what `= {}` makes
             return false;
           }
           lines.push_back(l);
