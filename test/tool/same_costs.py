@@ -180,8 +180,8 @@ UNITS_UNKNOWN = ('fork.stg', 'pair.hdag', 'pair.dot', 'pair.csv')
 def step_of_place(folder, spec, platform, options):
     """Seconds of the step, and the notes."""
     trace = os.path.join(folder, 'trace.json')
-    r = run(PLACE, spec, '--platform', platform, *options, '--contention', 'none', '--parallel', 'none', '--budget',
-            '2000moves', '--trace', trace)
+    r = run(PLACE, spec, '--platform', platform, *options, '--contention', 'none', '--parallel', 'none', '--least-gain',
+            '0', '--budget', '2000moves', '--trace', trace)
     if r.returncode:
         return None, r.stderr
     with open(trace) as f:
