@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 
@@ -100,6 +101,101 @@ TEST_CASE("hwloc XML: version 1, without GPUs, with a clock of the kinds of core
   CHECK(all.memory == byte_count{8} << 30);
   CHECK(all.gpus.empty());
   CHECK(!all.joined);
+}
+
+/// A package of `cores`, each with so many hardware threads, and what follows it.
+std::string package(const std::string& infos, std::initializer_list<int> cores, const std::string& kinds) {
+  std::string text = "<topology version=\"2.0\"><object type=\"Machine\"><object type=\"Package\">" + infos;
+  int unit = 0;
+  for (const int threads : cores) {
+    text += "<object type=\"Core\">";
+    for (int i = 0; i < threads; ++i) {
+      text += "<object type=\"PU\" os_index=\"" + std::to_string(unit++) + "\"/>";
+    }
+    text += "</object>";
+  }
+  return text + "</object></object>" + kinds + "</topology>";
+}
+std::string cpu_info(const std::string& name, const std::string& value) {
+  return "<info name=\"" + name + "\" value=\"" + value + "\"/>";
+}
+std::string cpu_kind(const std::string& set, const std::string& infos) {
+  return "<cpukind cpuset=\"" + set + "\">" + infos + "</cpukind>";
+}
+inventory::processors processors(const std::string& text) { return *hwloc_xml_reader::read(text, "in").host; }
+
+TEST_CASE("hwloc XML: kinds of cores, each with its clock and its units") {
+  const auto raptor = cpu_info("CPUModel", "13th Gen Intel(R) Core(TM) i7-1355U") + cpu_info("CPUVendor", "GenuineIntel") +
+                      cpu_info("CPUFamilyNumber", "6") + cpu_info("CPUModelNumber", "186");
+  const auto p = processors(package(
+    raptor, {2, 2, 1, 1, 1, 1},
+    cpu_kind("0x000000f0", cpu_info("CoreType", "IntelAtom") + cpu_info("FrequencyMaxMHz", "3700")) +
+      cpu_kind("0x0000000f", cpu_info("CoreType", "IntelCore") + cpu_info("FrequencyMaxMHz", "5000"))));
+  REQUIRE(p.kinds.size() == 2);
+  CHECK(p.kinds[0].model == "13th Gen Intel(R) Core(TM) i7-1355U");
+  CHECK(p.kinds[0].cores == 2);
+  CHECK(p.kinds[0].hertz == 5e9);
+  CHECK(p.kinds[1].model == "13th Gen Intel(R) Core(TM) i7-1355U, efficient cores");
+  CHECK(p.kinds[1].cores == 4);
+  CHECK(p.kinds[1].hertz == 3.7e9);
+  CHECK(p.kinds[1].flop_per_cycle == 16);
+  inventory::listing all;
+  all.host = p;
+  CHECK(describe_machine(all).devices.speed(0) == doctest::Approx(2 * 5e9 * 32 + 4 * 3.7e9 * 16));
+
+  const auto unnamed = processors(package(raptor, {2, 2, 1, 1, 1, 1}, "")); // before hwloc 2.4
+  REQUIRE(unnamed.kinds.size() == 2);
+  CHECK(unnamed.kinds[0].cores == 2);
+  CHECK(unnamed.kinds[1].flop_per_cycle == 16);
+  CHECK(processors(package(raptor, {2, 2, 2}, "")).kinds.size() == 1); // all of one kind
+
+  const auto arrow = processors(package(
+    cpu_info("CPUModel", "Intel(R) Core(TM) Ultra 9 285K") + cpu_info("CPUVendor", "GenuineIntel") +
+      cpu_info("CPUFamilyNumber", "6") + cpu_info("CPUModelNumber", "198"),
+    {1, 1, 1},
+    cpu_kind("0x6", cpu_info("CoreType", "IntelAtom")) + cpu_kind("0x1", cpu_info("CoreType", "IntelCore"))));
+  CHECK(arrow.kinds.size() == 1); // whose efficient cores have as many units, and nobody lists clocks
+  CHECK(arrow.cores() == 3);
+}
+
+TEST_CASE("hwloc XML: kinds that differ by their clocks, sets of more than 32 threads, cores of no kind") {
+  const auto turbo = processors(package(cpu_info("CPUModel", "Foo"), {2, 2, 2, 2},
+                                        cpu_kind("0x0f", cpu_info("FrequencyMaxMHz", "4000")) +
+                                          cpu_kind("0x30", cpu_info("FrequencyMaxMHz", "4100")) +
+                                          cpu_kind("0xc0", cpu_info("FrequencyMaxMHz", "4100"))));
+  REQUIRE(turbo.kinds.size() == 2);
+  CHECK(turbo.kinds[0].hertz == 4.1e9);
+  CHECK(turbo.kinds[0].cores == 2);
+  CHECK(turbo.kinds[1].cores == 2);
+  std::string text = "<topology><object type=\"Machine\">";
+  for (int i = 0; i < 70; ++i) {
+    text += "<object type=\"Core\"><object type=\"PU\" os_index=\"" + std::to_string(i) + "\"/></object>";
+  }
+  const auto many = processors(text + "</object>" + cpu_kind("0x3f,,0xffffffff", cpu_info("FrequencyMaxMHz", "2000")) +
+                               cpu_kind("0x0000ffff,0x0", cpu_info("FrequencyMaxMHz", "3000")) + "</topology>");
+  REQUIRE(many.kinds.size() == 2);
+  CHECK(many.kinds[0].cores == 32); // 16, and 16 of no kind
+  CHECK(many.kinds[1].cores == 32 + 6);
+  const auto empty = processors(package("", {2, 2}, cpu_kind("0x0", "") + cpu_kind("", "")));
+  CHECK(empty.kinds.size() == 1);
+  CHECK(empty.cores() == 2);
+}
+
+TEST_CASE("hwloc XML: cores of Arm's architecture") {
+  const auto grace = processors(package(cpu_info("CPUImplementer", "0x41") + cpu_info("CPUPart", "0xd4f"), {1, 1}, ""));
+  CHECK(grace.kinds[0].model == "Neoverse-V2");
+  const auto apple = processors(
+    package(cpu_info("CPUModel", "Apple M1 Pro"), {1, 1, 1},
+            cpu_kind("0x1", cpu_info("DarwinCompatible", "apple,icestorm;ARM,v8") + cpu_info("FrequencyMaxMHz", "2064")) +
+              cpu_kind("0x6", cpu_info("DarwinCompatible", "apple,firestorm;ARM,v8") +
+                                cpu_info("FrequencyMaxMHz", "3228"))));
+  REQUIRE(apple.kinds.size() == 2);
+  CHECK(apple.kinds[0].model == "Apple M1 Pro, firestorm cores");
+  inventory::listing all;
+  all.host = apple;
+  const auto made = describe_machine(all).devices;
+  CHECK(made.speed(0) == doctest::Approx(2 * 3.228e9 * 32 + 2.064e9 * 16));
+  CHECK(made.memory_bandwidth(0) == 3 * 30e9); // three cores draw less than the memory's 153.6e9
 }
 
 TEST_CASE("hwloc XML: damaged files are read or refused") {

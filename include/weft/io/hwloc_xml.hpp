@@ -7,6 +7,7 @@
 #include "weft/io/text.hpp"
 #include "weft/platform/data_sheets.hpp"
 #include "weft/platform/inventory.hpp"
+#include "weft/platform/processor_sheets.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -23,8 +24,8 @@
 
 namespace weft::io {
 
-/// Reads `lstopo --of xml` (hwloc 1 and 2). Taken are sockets, cores, the processors' model and all memory; the clock
-/// if the model or the kinds of cores name it; NVIDIA's GPUs with the model that hwloc's CUDA, NVML or OpenCL backend
+/// Reads `lstopo --of xml` (hwloc 1 and 2). Taken are sockets, cores of each kind, the processors' model and all memory;
+/// the clock if the model or the kinds of cores name it; NVIDIA's GPUs with the model that hwloc's CUDA, NVML or OpenCL backend
 /// gave them, their memory if the backend told it, NVLinks, and how far apart they and InfiniBand cards are. hwloc
 /// lists no vector units. Throws `parse_error`. Complexity: O(size of the text) and for each two GPUs and cards.
 struct hwloc_xml_reader {
@@ -49,6 +50,7 @@ struct hwloc_xml_reader {
 private:
   static constexpr std::size_t max_depth = 128;
   static constexpr std::size_t max_parts = 1000;
+  static constexpr std::size_t max_kinds = 64;
 
   enum class kind : std::uint8_t { other, package, core, unit, bridge, host_bridge, device, system_device };
 
@@ -56,6 +58,17 @@ private:
     kind is = kind::other;
     std::uint32_t above = none;
     bool one_numa_node = false;
+    std::uint32_t unit = none; ///< the first hardware thread in it
+  };
+  struct kind_of_cores {
+    std::vector<std::uint32_t> units = {}; ///< a bit for each hardware thread, the first 32 first
+    std::string type = {};
+    double clock = 0; ///< MHz
+    bool base_clock = false;
+
+    bool has(std::uint32_t unit) const {
+      return unit / 32 < units.size() && ((units[unit / 32] >> unit % 32) & 1u) != 0;
+    }
   };
   struct system_device { ///< an object of the operating system that stands for a device
     std::uint32_t place = none; ///< the device on the bus
@@ -78,8 +91,9 @@ private:
     std::string vendor = {};
     std::uint32_t family = 0;
     std::uint32_t number_of_model = none;
-    double clock = 0; ///< MHz of the first kind of cores
-    bool base_clock = false;
+    std::uint32_t implementer = 0; ///< of Arm's architecture, with the number of the part
+    std::uint32_t part = 0;
+    std::vector<kind_of_cores> kinds = {}; ///< the most efficient ones first
 
     void read(std::string_view bytes, const std::string& file) {
       const auto fail = [&](std::size_t line, const std::string& problem) { throw parse_error(file, line, problem); };
@@ -98,6 +112,11 @@ private:
           }
           if (tags.name() == "object") {
             add_object(tags, inside);
+          } else if (tags.name() == "cpukind") {
+            if (kinds.size() == max_kinds) {
+              fail(tags.line(), "more than " + std::to_string(max_kinds) + " kinds of cores");
+            }
+            kinds.push_back({.units = words_of(tags["cpuset"])});
           } else if (tags.name() == "info") {
             add_info(tags["name"], tags["value"], inside, open);
           } else if (tags.name().starts_with("distances2")) {
@@ -126,21 +145,25 @@ private:
     }
 
     inventory::processors processors() const {
-      const auto count = [this](kind k) {
-        return static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(
-          std::count_if(objects.begin(), objects.end(), [&](const auto& o) { return o.is == k; }), 65'536));
-      };
-      inventory::processors made{.sockets = std::max(count(kind::package), 1u)};
+      std::uint32_t packages = 0;
+      std::vector<std::uint32_t> cores; // the first hardware thread of each
+      std::vector<std::uint32_t> units;
+      for (const auto& o : objects) {
+        packages += o.is == kind::package ? 1u : 0u;
+        if (o.is == kind::core) {
+          cores.push_back(o.unit);
+        } else if (o.is == kind::unit) {
+          units.push_back(o.unit);
+        }
+      }
+      inventory::processors made{.sockets = std::clamp(packages, 1u, max_cores)};
       made.vendor = vendor;
       made.family = family;
       made.number = number_of_model;
-      inventory::core_kind k{.model = model};
-      k.cores = std::max(count(kind::core) != 0 ? count(kind::core) : count(kind::unit), 1u);
-      const auto at = model.find("@ ");
-      const double named = at != model.npos && model.ends_with("GHz") ? number(model.substr(at + 2)) * 1000 : 0;
-      k.hertz = 1e6 * (named > 0 ? named : clock);
-      k.clock = named > 0 || base_clock ? inventory::clock_kind::base : inventory::clock_kind::highest;
-      made.kinds.push_back(std::move(k));
+      add_kinds(cores.empty() ? units : cores, made);
+      if (kinds.size() < 2) {
+        data_sheets::split_efficient_cores(made, static_cast<std::uint32_t>(units.size()));
+      }
       return made;
     }
 
@@ -182,10 +205,71 @@ private:
     }
 
   private:
+    static constexpr std::uint32_t max_cores = 65'536;
+
+    /// Adds the cores of each kind, the fastest first, which cores of no kind are counted to.
+    void add_kinds(const std::vector<std::uint32_t>& cores, inventory::processors& made) const {
+      const auto all = kinds.empty() ? std::vector<kind_of_cores>(1) : kinds;
+      std::vector<std::uint32_t> count(all.size(), 0);
+      for (const auto unit : cores) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& k) { return k.has(unit); });
+        ++count[found == all.end() ? all.size() - 1 : static_cast<std::size_t>(found - all.begin())];
+      }
+      for (std::size_t i = all.size(); i-- > 0;) {
+        auto now = named_kind(all[i]);
+        if (all[i].type == "IntelAtom") {
+          data_sheets::make_efficient(now, data_sheets::efficient_flop_per_cycle(made, now.model));
+        }
+        const auto same = std::find_if(made.kinds.begin(), made.kinds.end(), [&](const auto& other) {
+          now.cores = other.cores;
+          return other == now;
+        });
+        if (same != made.kinds.end()) {
+          same->cores = std::min(same->cores + count[i], max_cores);
+        } else if (now.cores = std::min(count[i], max_cores); now.cores > 0) {
+          made.kinds.push_back(std::move(now));
+        }
+      }
+      if (made.kinds.empty()) { // the cores are not listed
+        made.kinds.push_back(named_kind(all.back()));
+      }
+    }
+
+    /// Cores of a kind with the name and the clock that they have.
+    inventory::core_kind named_kind(const kind_of_cores& k) const {
+      inventory::core_kind made{.model = model};
+      made.model += model.empty() ? data_sheets::arm_core_name(implementer, part) : "";
+      made.model += k.type.starts_with("apple,") ? ", " + k.type.substr(6, k.type.find(';') - 6) + " cores" : "";
+      const auto at = model.find("@ ");
+      const double named = at != model.npos && model.ends_with("GHz") ? number(model.substr(at + 2)) * 1000 : 0;
+      made.hertz = 1e6 * (named > 0 ? named : k.clock);
+      made.clock = named > 0 || k.base_clock ? inventory::clock_kind::base : inventory::clock_kind::highest;
+      return made;
+    }
+
+    /// The words of 32 bits of a set such as 0x00000003,,0x00000001, the last one first.
+    static std::vector<std::uint32_t> words_of(std::string_view set) {
+      std::vector<std::uint32_t> words;
+      for (const auto word : split(set.substr(0, 100'000), ',')) {
+        std::uint32_t bits = 0;
+        const auto digits = word.substr(word.starts_with("0x") ? 2 : 0);
+        std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
+        words.push_back(bits);
+      }
+      std::reverse(words.begin(), words.end());
+      return words;
+    }
+
     static double number(std::string_view text) {
       double x = 0;
       std::from_chars(text.data(), text.data() + text.size(), x);
       return x > 0 && x < 1e6 ? x : 0;
+    }
+    static std::uint32_t whole_number(std::string_view text, int base) {
+      text.remove_prefix(text.starts_with("0x") ? 2 : 0);
+      std::uint32_t x = 0;
+      std::from_chars(text.data(), text.data() + text.size(), x, base);
+      return x;
     }
     static std::string value(std::string_view text) { return detail::xml_value(text.substr(0, 200)); }
 
@@ -214,6 +298,14 @@ private:
       if (made.is == kind::bridge && tags["bridge_type"].starts_with("0-")) {
         made.is = kind::host_bridge;
       }
+      if (made.is == kind::unit) {
+        made.unit = tags["os_index"].empty() ? none : whole_number(tags["os_index"], 10);
+        for (auto x = made.above; x != none; x = objects[x].above) {
+          if (objects[x].is == kind::core) {
+            objects[x].unit = std::min(objects[x].unit, made.unit);
+          }
+        }
+      }
       const auto id = static_cast<std::uint32_t>(objects.size());
       if (made.is == kind::system_device) {
         std::uint32_t place = made.above;
@@ -241,15 +333,15 @@ private:
       } else if (name == "CPUVendor" && vendor.empty()) {
         vendor = value(text);
       } else if (name == "CPUFamilyNumber") {
-        family = static_cast<std::uint32_t>(number(text));
+        family = whole_number(text, 10);
       } else if (name == "CPUModelNumber") {
-        number_of_model = static_cast<std::uint32_t>(number(text));
+        number_of_model = whole_number(text, 10);
+      } else if (name == "CPUImplementer") {
+        implementer = whole_number(text, 16);
+      } else if (name == "CPUPart") {
+        part = whole_number(text, 16);
       } else if (open.size() > 1 && open[open.size() - 2] == "cpukind") {
-        const bool base = name == "FrequencyBaseMHz";
-        if ((base && !base_clock) || (name == "FrequencyMaxMHz" && clock == 0)) {
-          clock = number(text);
-          base_clock = base && clock > 0;
-        }
+        add_kind_info(name, text, kinds.back());
       } else if (!inside.empty() && objects[inside.back()].is == kind::system_device) {
         auto& d = devices.back();
         if (name == "GPUVendor") {
@@ -261,6 +353,16 @@ private:
           std::from_chars(text.data(), text.data() + text.size(), kibibytes);
           d.memory = kibibytes < byte_count{1} << 50 ? kibibytes * 1024 : 0;
         }
+      }
+    }
+
+    static void add_kind_info(std::string_view name, std::string_view text, kind_of_cores& k) {
+      const bool base = name == "FrequencyBaseMHz";
+      if (name == "CoreType" || name == "DarwinCompatible") {
+        k.type = value(text);
+      } else if ((base && !k.base_clock) || (name == "FrequencyMaxMHz" && k.clock == 0)) {
+        k.clock = number(text);
+        k.base_clock = base && k.clock > 0;
       }
     }
 

@@ -154,7 +154,7 @@ private:
       for (std::size_t i = 0; i < kinds_.size(); ++i) {
         set_units(p, i);
       }
-      split_hybrid(p, cpus);
+      data_sheets::split_efficient_cores(p, cpus);
       return p;
     }
 
@@ -289,24 +289,6 @@ private:
         k.units = vectors ? "V" : "F";
         k.flop_per_cycle = vectors ? 8 : 2;
       }
-    }
-
-    /// Cores of Intel that are of two kinds under one name: the large ones have two hardware threads, the small ones
-    /// one, and half of the units before Arrow Lake.
-    static void split_hybrid(inventory::processors& p, std::uint32_t cpus) {
-      auto& large = p.kinds.front();
-      const bool two =
-        data_sheets::has_pattern(large.model, "i#-12##") || data_sheets::has_pattern(large.model, "i#-13##") ||
-        data_sheets::has_pattern(large.model, "i#-14##") || data_sheets::has_pattern(large.model, "Core Ultra # 1##");
-      if (!two || p.kinds.size() > 1 || cpus <= large.cores || cpus >= 2 * large.cores || large.flop_per_cycle < 32) {
-        return;
-      }
-      auto small = large;
-      small.cores = 2 * large.cores - cpus;
-      small.flop_per_cycle = large.flop_per_cycle / 2;
-      small.model += ", efficient cores";
-      large.cores -= small.cores;
-      p.kinds.push_back(small);
     }
 
     const std::string& file_;
