@@ -23,7 +23,7 @@ int run(int argc, char** argv) {
   std::vector<std::string> files;
   std::vector<std::string> gpus;
   std::string nodes;
-  std::string cpu;
+  std::vector<std::string> cpus;
   std::string network;
   std::string out;
   weft::machine_assumptions assumed;
@@ -56,32 +56,36 @@ int run(int argc, char** argv) {
     .add_option(
       "--gpu", gpus,
       "Figures of a GPU, in TFLOP/s (fp32, half, fp8, int8), GB/s (bandwidth, nvlink), GiB (memory),\n"
-      "watts, nvlinks, generation of pcie; or which GPU a name or a type of Slurm's means, as in a100=A100-SXM4-80GB")
+      "watts, nvlinks, generation of pcie; or which GPU a name or a type of Slurm's means, as in a100=A100-SXM4-80GB\n"
+      "(gpu=… for GPUs without a type)")
     ->type_name("NAME=KEY:X,…")
     ->allow_extra_args(false);
-  app.add_option("--cpu", cpu,
-                 "Figures of the processors of a node: fp32 in TFLOP/s, bandwidth in GB/s, memory in GiB, watts")
-    ->type_name("KEY:X,…");
+  app
+    .add_option("--cpu", cpus,
+                "Figures of the processors of a node: fp32 in TFLOP/s, bandwidth in GB/s, memory in GiB, watts")
+    ->type_name("KEY:X,…")
+    ->allow_extra_args(false);
   tool::parse(app, "machine", argc, argv);
   if (!out.empty()) {
     weft::io::require_writable(out);
   }
 
   auto all = machine_program::read_lists(files);
+  const bool lists_nodes = !all.nodes.empty();
   if (!nodes.empty()) {
     machine_program::choose_nodes(all, nodes);
   }
   for (const auto& text : gpus) {
     machine_program::add_gpu(assumed, text);
   }
-  if (!cpu.empty()) {
-    machine_program::set_cpu(assumed, cpu);
+  for (const auto& text : cpus) {
+    machine_program::set_cpu(assumed, text);
   }
   if (!network.empty()) {
     if (all.nodes.size() < 2) {
       throw weft::error(
-        "--network is between nodes, and the machine has one; leave it out, or say which nodes there are, "
-        "as in --nodes 'node[1-4]'");
+        std::string{"--network is between nodes, and the machine has one; leave it out"} +
+        (lists_nodes ? "" : ", or say which nodes there are, as in --nodes 'node[1-4]'"));
     }
     assumed.network_bandwidth = machine_program::bandwidth(network, "--network");
   }

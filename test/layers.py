@@ -38,7 +38,7 @@ UMBRELLAS = {
     "models.hpp": ("Facts about ops by their type (shapes, FLOP, gradients, rooflines), and machines described by "
                    "their parts: for those who read models. Apart from all.hpp, which plans with any costs.",
                    r"workload/(attention_form|einsum|flop_rules|fused|graph_training_step|in_place|known_|shape_call|shape_rules|strided_slice|model\.|offloaded|op_|optimizer|parameter_holders|recomputed|stored_as|value_rules)|"
-                   r"cost/(efficiency|roofline)|partition/(on_accelerators|pin)|solve/(fastest_amount|narrower_numbers|offloading|recomputation)|platform/(described_machine|inventory|processor_sheets)"),
+                   r"cost/(efficiency|roofline)|partition/(on_accelerators|pin)|solve/(fastest_amount|narrower_numbers|offloading|recomputation)|platform/(described_machine|gpu_names|inventory|processor_sheets)"),
     "concurrency.hpp": ("Numbers of threads for ops, and which ops run at once: models of times, controllers, and "
                         "simulated, bounded and checked runs of teams on one many-core machine.",
                         r"concurrency/|bound/moldable|platform/machine|simulate/manycore|validate/teams"),

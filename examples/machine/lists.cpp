@@ -7,6 +7,7 @@
 #include "weft/io/lscpu.hpp"
 #include "weft/io/nvidia_smi.hpp"
 #include "weft/io/slurm.hpp"
+#include "weft/platform/gpu_names.hpp"
 
 #include <fmt/format.h>
 
@@ -183,13 +184,20 @@ void add_gpu(machine_assumptions& assumed, const std::string& text) {
   const auto value = text.substr(at + 1);
   if (value.find(':') == value.npos) {
     if (!data_sheets::figures_of(value)) {
-      throw error(fmt::format("--gpu: no data sheet is known for '{}'; give its figures, as in --gpu "
-                              "'{}=fp32:60,half:120,bandwidth:900,memory:24'", value, name));
+      const auto may_be = data_sheets::sheets_like(value);
+      throw error(fmt::format("--gpu: no data sheet is known for '{}'{}; {}give its figures, as in {}", value,
+                              data_sheets::which_may_be(may_be),
+                              may_be.empty()
+                                ? ""
+                                : fmt::format("say so, as in {}, or ", data_sheets::name_option(name, may_be)),
+                              data_sheets::figures_option(name, {}, true, false)));
     }
     assumed.types[name] = value;
     return;
   }
-  data_sheets::gpu g;
+  const auto same = std::find_if(assumed.gpus.begin(), assumed.gpus.end(),
+                                 [&](const auto& other) { return data_sheets::is_same_gpu(other.first, name); });
+  auto& g = same != assumed.gpus.end() ? same->second : assumed.gpus[name]; // options of one GPU add up
   using figures = data_sheets::gpu;
   constexpr std::pair<std::string_view, double figures::*> rates[]{
     {"fp32", &figures::tflops},      {"half", &figures::half},           {"fp8", &figures::fp8},
@@ -213,7 +221,6 @@ void add_gpu(machine_assumptions& assumed, const std::string& text) {
                    g.*member = static_cast<std::uint32_t>(x);
                  }
                });
-  assumed.gpus[name] = g;
 }
 
 void set_cpu(machine_assumptions& assumed, const std::string& text) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/platform/described_machine.hpp"
+#include "weft/platform/gpu_names.hpp"
 #include "weft/platform/inventory.hpp"
 #include "weft/platform/processor_sheets.hpp"
 

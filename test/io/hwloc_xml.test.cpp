@@ -125,8 +125,9 @@ std::string cpu_kind(const std::string& set, const std::string& infos) {
 inventory::processors processors(const std::string& text) { return *hwloc_xml_reader::read(text, "in").host; }
 
 TEST_CASE("hwloc XML: kinds of cores, each with its clock and its units") {
-  const auto raptor = cpu_info("CPUModel", "13th Gen Intel(R) Core(TM) i7-1355U") + cpu_info("CPUVendor", "GenuineIntel") +
-                      cpu_info("CPUFamilyNumber", "6") + cpu_info("CPUModelNumber", "186");
+  const auto raptor = cpu_info("CPUModel", "13th Gen Intel(R) Core(TM) i7-1355U") +
+                      cpu_info("CPUVendor", "GenuineIntel") + cpu_info("CPUFamilyNumber", "6") +
+                      cpu_info("CPUModelNumber", "186");
   const auto p = processors(package(
     raptor, {2, 2, 1, 1, 1, 1},
     cpu_kind("0x000000f0", cpu_info("CoreType", "IntelAtom") + cpu_info("FrequencyMaxMHz", "3700")) +
@@ -186,7 +187,8 @@ TEST_CASE("hwloc XML: cores of Arm's architecture") {
   CHECK(grace.kinds[0].model == "Neoverse-V2");
   const auto apple = processors(
     package(cpu_info("CPUModel", "Apple M1 Pro"), {1, 1, 1},
-            cpu_kind("0x1", cpu_info("DarwinCompatible", "apple,icestorm;ARM,v8") + cpu_info("FrequencyMaxMHz", "2064")) +
+            cpu_kind("0x1", cpu_info("DarwinCompatible", "apple,icestorm;ARM,v8") +
+                              cpu_info("FrequencyMaxMHz", "2064")) +
               cpu_kind("0x6", cpu_info("DarwinCompatible", "apple,firestorm;ARM,v8") +
                                 cpu_info("FrequencyMaxMHz", "3228"))));
   REQUIRE(apple.kinds.size() == 2);

@@ -168,7 +168,8 @@ TEST_CASE("described machines: Slurm's lists alone") {
   all.nodes[0].gpus = {{"a100_3g", 2}};
   CHECK(refusal(all, {.network_bandwidth = 25e9}) ==
         "the nodes have GPUs of type 'a100_3g', which no data sheet is known for; say what they are, as in --gpu "
-        "'a100_3g=A100-SXM4-80GB'");
+        "'a100_3g=A100-SXM4-80GB', or give their figures, as in --gpu "
+        "'a100_3g=fp32:60,half:120,bandwidth:900,memory:24'");
   all.nodes[0].gpus = {{"l4", 1}};
   CHECK(describe_machine(all, {.network_bandwidth = 25e9}).devices.speed(1) == 60e12); // and not an L40
 }
@@ -178,7 +179,8 @@ TEST_CASE("described machines: GPUs under names that no data sheet has") {
   all.gpus = {{.name = "RTX 3090"}};
   CHECK(refusal(all) == "no data sheet is known for the GPU 'RTX 3090', which may be 'GeForce RTX 3090', 'GeForce RTX "
                         "3090 Ti'; say so, as in --gpu 'RTX 3090=GeForce RTX 3090', or give its peak "
-                        "rates in TFLOP/s and GB/s, as in --gpu 'RTX 3090=fp32:60,half:120,bandwidth:900,memory:24'");
+                        "rates in TFLOP/s and GB/s and its memory in GiB, as in --gpu "
+                        "'RTX 3090=fp32:60,half:120,bandwidth:900,memory:24'");
   CHECK(describe_machine(all, {.types = {{"RTX 3090", "GeForce RTX 3090"}}}).devices.speed(0) == 35.6e12);
   all.gpus = {{.name = "NVIDIA H100-SXM5-80GB"}};
   CHECK(refusal(all).find("which may be 'H100 PCIe', 'H100 NVL', 'H100 80GB HBM3'; ") != std::string::npos);
@@ -199,8 +201,11 @@ TEST_CASE("described machines: figures that are given count before data sheets")
   inventory::listing all;
   all.gpus = {{.name = "NVIDIA Foo"}};
   CHECK(refusal(all) ==
-        "no data sheet is known for the GPU 'NVIDIA Foo'; give its peak rates in TFLOP/s and GB/s, as in "
-        "--gpu 'NVIDIA Foo=fp32:60,half:120,bandwidth:900,memory:24'");
+        "no data sheet is known for the GPU 'NVIDIA Foo'; give its peak rates in TFLOP/s and GB/s and its memory "
+        "in GiB, as in --gpu 'NVIDIA Foo=fp32:60,half:120,bandwidth:900,memory:24'");
+  all.gpus[0].memory = 1 << 30;
+  CHECK(refusal(all).ends_with("'NVIDIA Foo=fp32:60,half:120,bandwidth:900'")); // the memory is listed
+  all.gpus[0].memory.reset();
   machine_assumptions assumed;
   assumed.gpus["NVIDIA Foo"] = {.tflops = 60, .half = 120, .gigabytes_per_second = 900};
   CHECK(refusal(all, assumed).starts_with("nothing says how much memory the GPU 'NVIDIA Foo' has"));
@@ -378,6 +383,32 @@ TEST_CASE("described machines: slices of a GPU (MIG)") {
   CHECK(chosen.memory_capacity(0) == byte_count{10} << 30);
 }
 
+TEST_CASE("described machines: GPUs that a batch system lists without a type") {
+  inventory::listing all;
+  all.nodes = {{.name = "n1", .gpus = {{"", 4}}}};
+  CHECK(refusal(all) == "the nodes have GPUs without a type; say what they are, as in --gpu 'gpu=A100-SXM4-80GB', or "
+                        "give their figures, as in --gpu 'gpu=fp32:60,half:120,bandwidth:900,memory:24'");
+  const auto named = describe_machine(all, {.types = {{"gpu", "A100-SXM4-80GB"}}}).devices;
+  REQUIRE(named.num_devices() == 4);
+  CHECK(named.speed(0) == 156e12);
+  const data_sheets::gpu figures{.tflops = 60, .gibibytes = 24, .gigabytes_per_second = 900};
+  CHECK(describe_machine(all, {.gpus = {{"gpu", figures}}}).devices.speed(3) == 60e12);
+  CHECK(refusal(all, {.types = {{"gpu", "A30"}, {"foo", "A30"}}}) ==
+        "something is said of the GPU 'foo', but the machine has none that is called so; it has 'A30', 'gpu'");
+}
+
+TEST_CASE("described machines: without a topology, NVLinks join only GPUs of one board") {
+  inventory::listing all;
+  all.gpus = {{.name = "NVIDIA A100-SXM4-80GB"}, {.name = "Tesla T4"}, {.name = "NVIDIA A100-SXM4-80GB"}};
+  const auto made = describe_machine(all); // nothing is said of NVLinks of a T4
+  CHECK(made.devices.bandwidth(0, 2) == 300e9);
+  CHECK(made.devices.bandwidth(0, 1) == 15.75e9);
+  CHECK(says(made, "taken to be by all NVLinks of those on one board, others over PCIe only"));
+  all.joined = joined(3, 0, [](std::size_t, std::size_t) { return way{distance::machine, 2}; });
+  CHECK(refusal(all) == "the topology lists NVLinks of 'Tesla T4', but nothing says how fast they are; give GB/s of "
+                        "one link in one direction, as in --gpu 'Tesla T4=nvlink:25,nvlinks:12'");
+}
+
 TEST_CASE("described machines: what is missing, in one line") {
   CHECK(refusal({}).starts_with("the lists name neither a GPU nor a processor"));
   auto all = dgx_a100();
@@ -390,7 +421,7 @@ TEST_CASE("described machines: what is missing, in one line") {
   CHECK(
     refusal(many, {.network_bandwidth = 1e9}) ==
     "the machine has more than 1000 devices, the most that a platform may have; choose some of its 200 nodes, as in "
-    "--nodes 'n'");
+    "--nodes 'n,n'");
   inventory::listing links;
   links.gpus.assign(2, {.name = "X", .memory = 1 << 30});
   links.joined = joined(2, 0, [](std::size_t, std::size_t) { return way{distance::machine, 4}; });

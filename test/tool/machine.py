@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Runs the `machine` program as a user would: machine.py path/to/machine path/to/its/samples"""
-import json, os, sys, tempfile
+import json, os, re, sys, tempfile
 
 from program import check, finish, refused, run
 
@@ -96,6 +96,57 @@ def main(folder):
               'processor\t: 0\nvendor_id\t: GenuineIntel\n': 'it is /proc/cpuinfo'}
     for text, what in others.items():
         refused(write('other.txt', text), because=what)
+    advice(lists, sample, write, foo)
+
+
+def advice(lists, sample, write, foo):
+    """What an error says to type works as it stands, beside what was typed or, if that was wrong, in its place."""
+    t4 = write('t4.csv', 'name\nTesla T4\nTesla T4\n')
+    nvlinks = write('nvlinks.txt', '\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV2\t0-3\nGPU1\tNV2\t X \t0-3\n')
+    two_foo = write('two_foo.csv', 'name\nNVIDIA Foo\nNVIDIA Foo\n')
+
+    def nodes(name, *resources):
+        return write(name, 'NODELIST S:C:T MEMORY GRES\n' +
+                     ''.join(f'n{i} 2:16:2 257000 {r}\n' for i, r in enumerate(resources)))
+
+    network = ('--network', '100Gbit/s')
+    cases = [  # (arguments that stay, those that the advice replaces)
+        ([foo], []), ([two_foo], []), ([two_foo, nvlinks], []), ([t4, nvlinks], []),
+        ([write('3090.csv', 'name, memory.total [MiB]\nNVIDIA RTX3090 3090, 24576 MiB\n')], []),
+        ([write('mig.txt', 'GPU 0: NVIDIA Foo (UUID: GPU-1)\n  MIG 3g.20gb  Device  0: (UUID: MIG-1)\n')], []),
+        ([two_foo, '--gpu', 'NVIDIA Foo=half:120'], []), ([two_foo, '--gpu', 'NVIDIA Foo=fp32:60'], []),
+        ([two_foo, nvlinks, '--gpu', 'Foo=fp32:60,memory:24'], []), ([foo], ['--gpu', 'NVIDIA Foo=3090']),
+        ([foo], ['--gpu', 'NVIDIA Foo=Bar']),
+        ([nodes('untyped.txt', 'gpu:4', 'gpu:4'), *network], []), ([nodes('untyped1.txt', 'gpu')], []),
+        ([write('untyped2.txt', 'NodeName=n[1-2] Sockets=2 CoresPerSocket=16 RealMemory=1000 Gres=gpu:2(S:0-1)\n'),
+          *network], []),
+        ([nodes('foo.txt', 'gpu:foo:2')], []), ([nodes('v100.txt', 'gpu:v100:8')], []),
+        ([nodes('tesla.txt', 'gpu:tesla:2')], []), ([nodes('rtx.txt', 'gpu:rtx:1')], []),
+        ([nodes('slices.txt', 'gpu:a100_1g.10gb:7')], []), ([nodes('slice.txt', 'gpu:a100_3g:2')], []),
+        ([nodes('untyped3.txt', 'gpu:4'), sample['lscpu']], ['--gpu', 'gpu=A100']),
+        ([*lists, sample['nodes']], []), (lists, network), ([sample['nodes'], *lists, '--nodes', 'gpu01'], network),
+        ([nodes('many.txt', *200 * ['gpu:l4:8']), *network], []),
+    ]
+    seen = set()
+    for stays, replaced in cases:
+        r = run(*stays, *replaced)
+        check(r.returncode == 2, f'{stays} {replaced} is refused: {r.stdout[:200]}')
+        advised = re.findall(r"as in (--\S+) (?:'([^']*)'|([^\s',;]+))", r.stderr)
+        seen.update(option for option, *_ in advised)
+        for option, quoted, plain in advised:
+            tries = [run(*a, option, quoted or plain) for a in ([*stays, *replaced], stays)]
+            check(any(again.returncode == 0 for again in tries),
+                  f'{option} {quoted or plain} works as advised for {stays}: {tries[0].stderr}')
+        check(advised or 'leave it out' in r.stderr, f'the error says what to type: {r.stderr}')
+        if 'leave it out' in r.stderr:
+            check(run(*stays).returncode == 0, f'{stays} works without {replaced}')
+    check(seen == {'--gpu', '--network', '--nodes'}, f'there is advice of each kind: {seen}')
+    bare = write('bare.txt', 'Architecture: x86_64\nCPU(s): 4\nModel name: Foo\n')
+    guessed = [foo, bare, '--gpu', 'NVIDIA Foo=fp32:60']
+    advised = re.findall(r"as in (--\S+) (?:'([^']*)'|([^\s',;]+))", run(*guessed).stderr)
+    check(len(advised) == 3, f'guesses say what to type: {advised}')
+    r = run(*guessed, *(x for option, quoted, plain in advised for x in (option, quoted or plain)))
+    check(r.returncode == 0 and 'notes' not in json.loads(r.stdout), f'… after which nothing is guessed: {r.stderr}')
 
 
 with tempfile.TemporaryDirectory() as folder:

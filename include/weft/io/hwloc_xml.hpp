@@ -24,10 +24,11 @@
 
 namespace weft::io {
 
-/// Reads `lstopo --of xml` (hwloc 1 and 2). Taken are sockets, cores of each kind, the processors' model and all memory;
-/// the clock if the model or the kinds of cores name it; NVIDIA's GPUs with the model that hwloc's CUDA, NVML or OpenCL backend
-/// gave them, their memory if the backend told it, NVLinks, and how far apart they and InfiniBand cards are. hwloc
-/// lists no vector units. Throws `parse_error`. Complexity: O(size of the text) and for each two GPUs and cards.
+/// Reads `lstopo --of xml` (hwloc 1 and 2). Taken are sockets, cores of each kind, the processors' model and all
+/// memory; the clock if the model or the kinds of cores name it; NVIDIA's GPUs with the model that hwloc's CUDA, NVML
+/// or OpenCL backend gave them, their memory if the backend told it, NVLinks, and how far apart they and InfiniBand
+/// cards are. hwloc lists no vector units. Throws `parse_error`. Complexity: O(size of the text × kinds of cores) and
+/// for each two GPUs and cards.
 struct hwloc_xml_reader {
   static constexpr std::string_view format() { return "hwloc XML"; }
   static bool recognises(std::string_view bytes) {
@@ -91,9 +92,9 @@ private:
     std::string vendor = {};
     std::uint32_t family = 0;
     std::uint32_t number_of_model = none;
-    std::uint32_t implementer = 0; ///< of Arm's architecture, with the number of the part
-    std::uint32_t part = 0;
-    std::vector<kind_of_cores> kinds = {}; ///< the most efficient ones first
+    std::uint32_t arm_implementer = 0; ///< of the cores, with the number of their part
+    std::uint32_t arm_part = 0;
+    std::vector<kind_of_cores> cpu_kinds = {}; ///< the most efficient ones first
 
     void read(std::string_view bytes, const std::string& file) {
       const auto fail = [&](std::size_t line, const std::string& problem) { throw parse_error(file, line, problem); };
@@ -113,10 +114,10 @@ private:
           if (tags.name() == "object") {
             add_object(tags, inside);
           } else if (tags.name() == "cpukind") {
-            if (kinds.size() == max_kinds) {
+            if (cpu_kinds.size() == max_kinds) {
               fail(tags.line(), "more than " + std::to_string(max_kinds) + " kinds of cores");
             }
-            kinds.push_back({.units = words_of(tags["cpuset"])});
+            cpu_kinds.push_back({.units = words_of(tags["cpuset"])});
           } else if (tags.name() == "info") {
             add_info(tags["name"], tags["value"], inside, open);
           } else if (tags.name().starts_with("distances2")) {
@@ -161,7 +162,7 @@ private:
       made.family = family;
       made.number = number_of_model;
       add_kinds(cores.empty() ? units : cores, made);
-      if (kinds.size() < 2) {
+      if (cpu_kinds.size() < 2) {
         data_sheets::split_efficient_cores(made, static_cast<std::uint32_t>(units.size()));
       }
       return made;
@@ -209,7 +210,7 @@ private:
 
     /// Adds the cores of each kind, the fastest first, which cores of no kind are counted to.
     void add_kinds(const std::vector<std::uint32_t>& cores, inventory::processors& made) const {
-      const auto all = kinds.empty() ? std::vector<kind_of_cores>(1) : kinds;
+      const auto all = cpu_kinds.empty() ? std::vector<kind_of_cores>(1) : cpu_kinds;
       std::vector<std::uint32_t> count(all.size(), 0);
       for (const auto unit : cores) {
         const auto found = std::find_if(all.begin(), all.end(), [&](const auto& k) { return k.has(unit); });
@@ -238,7 +239,7 @@ private:
     /// Cores of a kind with the name and the clock that they have.
     inventory::core_kind named_kind(const kind_of_cores& k) const {
       inventory::core_kind made{.model = model};
-      made.model += model.empty() ? data_sheets::arm_core_name(implementer, part) : "";
+      made.model += model.empty() ? data_sheets::arm_core_name(arm_implementer, arm_part) : "";
       made.model += k.type.starts_with("apple,") ? ", " + k.type.substr(6, k.type.find(';') - 6) + " cores" : "";
       const auto at = model.find("@ ");
       const double named = at != model.npos && model.ends_with("GHz") ? number(model.substr(at + 2)) * 1000 : 0;
@@ -337,11 +338,11 @@ private:
       } else if (name == "CPUModelNumber") {
         number_of_model = whole_number(text, 10);
       } else if (name == "CPUImplementer") {
-        implementer = whole_number(text, 16);
+        arm_implementer = whole_number(text, 16);
       } else if (name == "CPUPart") {
-        part = whole_number(text, 16);
+        arm_part = whole_number(text, 16);
       } else if (open.size() > 1 && open[open.size() - 2] == "cpukind") {
-        add_kind_info(name, text, kinds.back());
+        add_kind_info(name, text, cpu_kinds.back());
       } else if (!inside.empty() && objects[inside.back()].is == kind::system_device) {
         auto& d = devices.back();
         if (name == "GPUVendor") {

@@ -5,6 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/platform/data_sheets.hpp"
 #include "weft/platform/detail/node_wiring.hpp"
+#include "weft/platform/gpu_names.hpp"
 #include "weft/platform/inventory.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/platform/processor_sheets.hpp"
@@ -65,15 +66,18 @@ public:
       throw error("the machine has " + std::to_string(nodes.size()) +
                   " nodes, but nothing lists their network; give its bandwidth, as in --network 200Gbit/s");
     }
+    require_node_of_lists(nodes);
     std::vector<node_parts> parts;
     for (const auto& n : nodes) {
       parts.push_back(parts_of(n));
       const std::string prefix = several ? n.name + "/" : "";
       add_devices(parts.back(), prefix);
       if (devices_.size() > max_devices) {
-        throw error("the machine has more than " + std::to_string(max_devices) + " devices, the most that a platform "
-                    "may have; choose some of its " + std::to_string(nodes.size()) + " nodes, as in --nodes '" +
-                    nodes.front().name + "'");
+        throw error("the machine has more than " + std::to_string(max_devices) +
+                    " devices, the most that a platform may have" +
+                    (several ? "; choose some of its " + std::to_string(nodes.size()) + " nodes, as in --nodes '" +
+                                 nodes[0].name + "," + nodes[1].name + "'"
+                             : ""));
       }
     }
     if (devices_.empty()) {
@@ -151,19 +155,25 @@ private:
     return &found->second;
   }
 
-  /// Refuses lists and figures that are of no GPU of the machine.
-  void require_use() const {
-    if (num_listed() > 0 && !takes_listed_) {
-      const auto& n = all_.nodes.front();
-      std::string has;
-      for (const auto& [type, count] : n.gpus) {
-        has += (has.empty() ? "" : ", ") + std::to_string(count) + (type.empty() ? "" : " of type '" + type + "'");
-      }
-      throw error("the lists have " + std::to_string(num_listed()) + " GPUs" +
-                  (all_.gpus.empty() ? "" : " (" + all_.gpus.front().name + ")") + ", but no node has those: '" +
-                  n.name + "' has " + (has.empty() ? "none" : has) +
-                  "; give lists of a node of the machine and nodes with their GPUs (Gres), or leave the lists out");
+  /// Refuses lists of GPUs that no node has.
+  void require_node_of_lists(const std::vector<inventory::node>& nodes) {
+    if (num_listed() == 0 ||
+        std::any_of(nodes.begin(), nodes.end(), [this](const inventory::node& n) { return is_listed(n); })) {
+      return;
     }
+    const auto& n = nodes.front();
+    std::string has;
+    for (const auto& [type, count] : n.gpus) {
+      has += (has.empty() ? "" : ", ") + std::to_string(count) + (type.empty() ? "" : " of type '" + type + "'");
+    }
+    throw error("the lists have " + std::to_string(num_listed()) + " GPUs" +
+                (all_.gpus.empty() ? "" : " (" + all_.gpus.front().name + ")") + ", but no node has those: '" +
+                n.name + "' has " + (has.empty() ? "none" : has) +
+                "; give lists of a node of the machine and nodes with their GPUs (Gres), or leave the lists out");
+  }
+
+  /// Refuses figures that are of no GPU of the machine.
+  void require_use() const {
     const auto refuse_unused = [&](const auto& given) {
       for (const auto& g : given) {
         if (!used_.contains(&g.first)) {
@@ -181,11 +191,12 @@ private:
   }
 
   /// The figures of a GPU by its name, or by the one that it was said to be.
-  data_sheets::gpu figures_of(const std::string& name, const data_sheets::gpu* given) {
+  data_sheets::gpu figures_of(const inventory::gpu& g, const data_sheets::gpu* given, bool nvlinks) {
+    const auto& name = g.name;
     const auto* meant = given_for(assumed_.types, name);
     const auto known = data_sheets::figures_of(meant != nullptr ? *meant : name);
     if (given == nullptr && !known) {
-      no_data_sheet(name);
+      no_data_sheet(name, g.memory.value_or(0) == 0, nvlinks);
     }
     auto f = known.value_or(data_sheets::gpu{});
     if (known && !(given != nullptr && given->tflops > 0)) {
@@ -205,81 +216,38 @@ private:
     }
     return f;
   }
-  [[noreturn]] static void no_data_sheet(const std::string& name) {
-    std::string first;
-    std::string choice;
-    for (const auto& g : data_sheets::gpus) {
-      if (shares_number(g.name, name)) {
-        first = choice.empty() ? std::string{g.name} : first;
-        choice += (choice.empty() ? ", which may be '" : ", '") + std::string{g.name} + "'";
-      }
-    }
-    throw error("no data sheet is known for the GPU '" + name + "'" + choice + "; " +
-                (choice.empty() ? "" : "say so, as in --gpu '" + name + "=" + first + "', or ") +
-                "give its peak rates in TFLOP/s and GB/s, as in --gpu '" + name +
-                "=fp32:60,half:120,bandwidth:900,memory:24'");
+  [[noreturn]] static void no_data_sheet(const std::string& name, bool needs_memory, bool nvlinks) {
+    const auto may_be = data_sheets::sheets_like(name);
+    throw error("no data sheet is known for the GPU '" + name + "'" + data_sheets::which_may_be(may_be) + "; " +
+                (may_be.empty() ? "" : "say so, as in " + data_sheets::name_option(name, may_be) + ", or ") +
+                "give its peak rates in TFLOP/s and GB/s" +
+                (needs_memory ? " and its memory in GiB" : "") + ", as in " +
+                data_sheets::figures_option(name, {}, needs_memory, nvlinks));
   }
 
-  /// Whether a word with a digit that is no amount of memory is in both names: H100 and 80GB of H100-SXM5-80GB, the
-  /// first.
-  static bool shares_number(std::string_view known, std::string_view name) {
-    while (!name.empty()) {
-      const auto end = std::min(name.find_first_of(" -_"), name.size());
-      const auto word = name.substr(0, end);
-      name.remove_prefix(std::min(end + 1, name.size()));
-      if (word.find_first_of("0123456789") != word.npos && !word.ends_with("GB") && has_word(known, word)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /// The GPU that a batch system calls so: the one that the node's list has, one that was given, or the only one whose
-  /// name has the type in it.
+  /// The GPU that a batch system calls so: the one that was given, or the only one whose name has the type in it.
   std::string name_of_type(const std::string& type) {
-    seen_.insert(type);
-    if (const auto* given = given_for(assumed_.types, type)) {
+    const std::string name = type.empty() ? data_sheets::untyped_gpu : type;
+    seen_.insert(name);
+    if (const auto* given = given_for(assumed_.types, name)) {
       return *given;
     }
-    if (given_for(assumed_.gpus, type) != nullptr) {
-      return type;
+    if (given_for(assumed_.gpus, name) != nullptr) {
+      return name;
     }
-    std::string only;
-    std::string choice;
-    std::optional<data_sheets::gpu> first;
-    const auto slice = data_sheets::slice_in(type);
-    const std::string whole{slice.slices > 0 ? slice.whole : std::string_view{type}};
-    for (const auto& g : data_sheets::gpus) {
-      const auto figures = slice.slices > 0 ? data_sheets::slice_figures(g, slice) : g.figures;
-      if (!whole.empty() && has_word(g.name, whole) && figures) {
-        const auto name = std::string{g.name} + (slice.slices > 0 ? " MIG " + std::string{slice.profile} : "");
-        const bool same = first && slice.slices > 0 && first->tflops == figures->tflops &&
-                          first->gigabytes_per_second == figures->gigabytes_per_second;
-        only = choice.empty() ? name : same ? only : "";
-        choice += (choice.empty() ? "'" : ", '") + name + "'";
-        first = first ? first : figures;
-      }
+    auto may_be = data_sheets::sheets_of_type(type);
+    if (may_be.size() == 1) {
+      return std::move(may_be.front());
     }
-    if (only.empty()) {
-      throw error("the nodes have GPUs of type '" + type + "'" +
-                  (choice.empty() ? ", which no data sheet is known for" : ", which may be " + choice) +
-                  "; say what they are, as in --gpu '" + type + "=A100-SXM4-80GB'");
-    }
-    return only;
-  }
-
-  /// Whether a name has the type in it as a word: a100 is in A100-SXM4-80GB, but l4 is not in L40.
-  static bool has_word(std::string_view name, std::string_view type) {
-    const auto plain = [](char c) { return c == '_' || c == '-' ? ' ' : data_sheets::detail::lower(c); };
-    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-    std::string in{name};
-    std::string word{type};
-    std::transform(in.begin(), in.end(), in.begin(), plain);
-    std::transform(word.begin(), word.end(), word.begin(), plain);
-    word = word.starts_with("nvidia ") ? word.substr(7) : word;
-    const auto at = in.find(word);
-    return !word.empty() && at != in.npos && (at == 0 || !is_letter(in[at - 1])) &&
-           (at + word.size() == in.size() || !is_letter(in[at + word.size()]));
+    throw error("the nodes have GPUs " +
+                (type.empty() ? "without a type"
+                 : may_be.empty()
+                   ? "of type '" + type + "', which no data sheet is known for"
+                   : "of type '" + type + "'" + data_sheets::which_may_be(may_be)) +
+                "; say what they are, as in " + data_sheets::name_option(name, may_be) +
+                (may_be.empty() ? ", or give their figures, as in " +
+                                    data_sheets::figures_option(name, {}, true, false)
+                                : ""));
   }
 
   /// Whether the GPUs that are listed by name are those of this node.
@@ -297,8 +265,8 @@ private:
     if (const auto* given = given_for(assumed_.types, type)) {
       return data_sheets::is_same_gpu(*given, name);
     }
-    const auto has_type = [&](const data_sheets::named_gpu& g) { return has_word(g.name, type); };
-    return has_word(name, type) ||
+    const auto has_type = [&](const data_sheets::named_gpu& g) { return data_sheets::has_word(g.name, type); };
+    return data_sheets::has_word(name, type) ||
            (given_for(assumed_.gpus, type) == nullptr &&
             std::none_of(data_sheets::gpus.begin(), data_sheets::gpus.end(), has_type));
   }
@@ -327,21 +295,12 @@ private:
     auto& w = made.wiring;
     const bool listed = is_listed(n);
     const auto gpus = gpus_of(n, listed);
-    takes_listed_ = takes_listed_ || listed;
     w.has_host = made.host.has_value();
     w.host_bandwidth = made.host ? made.host->memory_bandwidth : std::numeric_limits<double>::infinity();
     w.pcie_latency = assumed_.pcie_latency;
     w.nvlink_latency = assumed_.nvlink_latency;
     w.network = {assumed_.network_latency, assumed_.network_bandwidth, 8 * 250e-12 / 2};
     w.between_numa_nodes = assumed_.between_numa_nodes;
-    for (const auto& g : gpus) {
-      add_gpu(made, g);
-    }
-    const bool draws = std::any_of(made.gpus.begin(), made.gpus.end(),
-                                   [](const device& d) { return d.active_watts > 0; });
-    if (made.host && draws && !(made.host->active_watts > 0)) {
-      note("cpu: nothing says what it draws, so its energy is not counted; give it, as in --cpu watts:400");
-    }
     const bool sliced = std::any_of(gpus.begin(), gpus.end(), is_slice);
     const bool joined = all_.joined && listed && !sliced;
     if (joined && num_gpus(*all_.joined) != gpus.size()) {
@@ -350,19 +309,23 @@ private:
                   "CUDA_VISIBLE_DEVICES, and with the output of nvidia-smi --query-gpu=name,memory.total --format=csv");
     }
     w.joined = joined ? *all_.joined : matrix_of(gpus);
+    const auto nvlinked = gpus_with_nvlinks(w.joined);
+    for (std::size_t i = 0; i < gpus.size(); ++i) {
+      add_gpu(made, gpus[i], nvlinked[i]);
+    }
+    const bool draws = std::any_of(made.gpus.begin(), made.gpus.end(),
+                                   [](const device& d) { return d.active_watts > 0; });
+    if (made.host && draws && !(made.host->active_watts > 0)) {
+      note("cpu: nothing says what it draws, so its energy is not counted; give it, as in --cpu watts:400");
+    }
     if (sliced) {
       note("slices of a GPU (MIG) share its PCIe lanes and have no NVLinks");
     } else if (!joined && gpus.size() > 1) {
-      const bool board = made.wiring.gpus.front().board;
-      for (std::size_t a = 0; board && a < gpus.size(); ++a) {
-        for (std::size_t c = 0; c < gpus.size(); ++c) {
-          const auto links = made.wiring.gpus.front().nvlinks;
-          w.joined.ways[a * gpus.size() + c].nvlinks =
-            a == c ? 0 : gpus.size() <= 4 ? links / static_cast<std::uint32_t>(gpus.size() - 1) : links;
-        }
-      }
+      const auto boards = add_assumed_nvlinks(w);
       note(std::string{"no list says how the GPUs of a node are joined: taken to be "} +
-           (board ? "by all their NVLinks" : "over PCIe only") +
+           (boards == 0               ? "over PCIe only"
+            : boards == gpus.size() ? "by all their NVLinks"
+                                      : "by all NVLinks of those on one board, others over PCIe only") +
            ", with PCIe lanes of their own; add nvidia-smi topo -m");
     } else if (joined) {
       note_unknown_nvlinks(w);
@@ -383,6 +346,37 @@ private:
              g.name + "=nvlinks:12'");
       }
     }
+  }
+  /// Joins GPUs of one name that are on a board by all their NVLinks: up to four directly, more by switches. Returns
+  /// the number of such GPUs.
+  static std::size_t add_assumed_nvlinks(node_wiring& w) {
+    const std::size_t n = w.gpus.size();
+    std::size_t on_boards = 0;
+    for (std::size_t a = 0; a < n; ++a) {
+      const auto on_board = [&](const wired_gpu& g) { return g.board && g.name == w.gpus[a].name; };
+      const auto alike = static_cast<std::size_t>(std::count_if(w.gpus.begin(), w.gpus.end(), on_board));
+      on_boards += alike > 1 ? 1u : 0u;
+      for (std::size_t c = 0; c < n; ++c) {
+        if (a != c && alike > 1 && on_board(w.gpus[c])) {
+          const auto links = w.gpus[a].nvlinks;
+          w.joined.ways[a * n + c].nvlinks = alike <= 4 ? links / static_cast<std::uint32_t>(alike - 1) : links;
+        }
+      }
+    }
+    return on_boards;
+  }
+
+  /// Which of the GPUs of a topology have NVLinks to others.
+  static std::vector<bool> gpus_with_nvlinks(const inventory::matrix& m) {
+    std::vector<bool> found;
+    for (std::size_t a = 0; a < m.parts.size(); ++a) {
+      const auto row = m.ways.begin() + static_cast<std::ptrdiff_t>(a * m.parts.size());
+      if (m.parts[a].is_gpu) {
+        found.push_back(std::any_of(row, row + static_cast<std::ptrdiff_t>(m.parts.size()),
+                                    [](const inventory::way& x) { return x.nvlinks > 0; }));
+      }
+    }
+    return found;
   }
   static double pcie_of(const node_wiring& w) { return w.gpus.empty() ? 0 : w.gpus.front().lanes; }
 
@@ -405,18 +399,24 @@ private:
     return m;
   }
 
-  void add_gpu(node_parts& made, const inventory::gpu& g) {
+  /// `nvlinks`: the topology lists some of this GPU.
+  void add_gpu(node_parts& made, const inventory::gpu& g, bool nvlinks) {
     seen_.insert(g.name);
     const auto* given = given_for(assumed_.gpus, g.name);
     using figures = data_sheets::gpu;
     const auto is_listed = [&](const auto& value, auto member) {
       return value.value_or(0) > 0 && !(given != nullptr && given->*member > 0);
     };
-    auto f = figures_of(g.name, given);
+    auto f = figures_of(g, given, nvlinks);
     device d = f.as_device();
+    const bool needs_memory = g.memory.value_or(0) == 0;
+    const auto option = [&] { return data_sheets::figures_option(g.name, f, needs_memory, nvlinks); };
     if (!(d.speed > 0)) {
-      throw error("the rates of the GPU '" + g.name + "' lack fp32; give its TFLOP/s, as in --gpu '" + g.name +
-                  "=fp32:60,bandwidth:900'");
+      throw error("the rates of the GPU '" + g.name + "' lack fp32; give its TFLOP/s, as in " + option());
+    }
+    if (nvlinks && !(f.nvlink > 0)) {
+      throw error("the topology lists NVLinks of '" + g.name +
+                  "', but nothing says how fast they are; give GB/s of one link in one direction, as in " + option());
     }
     if (!(d.memory_bandwidth > 0)) {
       d.memory_bandwidth = d.speed / flop_per_byte;
@@ -428,7 +428,7 @@ private:
       d.memory_capacity = *g.memory;
     } else if (d.memory_capacity == 0) {
       throw error("nothing says how much memory the GPU '" + g.name + "' has; add memory.total to the fields of "
-                  "nvidia-smi --query-gpu");
+                  "nvidia-smi --query-gpu, or give it in GiB, as in " + option());
     }
     if (is_listed(g.watts, &figures::watts)) {
       d.active_watts = *g.watts;
@@ -562,7 +562,6 @@ private:
   std::vector<std::string> guesses_;       // of the notes
   std::set<std::string> seen_;             // names and types of GPUs
   std::set<const std::string*> used_;      // of the names in `assumed_`
-  bool takes_listed_ = false;              // a node has the GPUs that are listed by name
 };
 
 } // namespace detail

@@ -2,6 +2,8 @@
 /// Tables of cores: what they compute per cycle, by name, or by the family and model that the CPUID instruction has.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstdint>
 #include <string_view>
 

@@ -2,7 +2,6 @@
 /// The links inside a node, from how far apart its GPUs and network cards are.
 #pragma once
 
-#include "weft/core/error.hpp"
 #include "weft/platform/interconnect.hpp"
 #include "weft/platform/inventory.hpp"
 
@@ -20,7 +19,7 @@ namespace weft::detail {
 
 struct wired_gpu {
   double lanes = 0;  ///< bytes/s of its PCIe lanes in one direction
-  double nvlink = 0; ///< bytes/s of an NVLink in one direction
+  double nvlink = 0; ///< bytes/s of an NVLink in one direction; positive if the topology has some
   std::uint32_t nvlinks = 0;
   bool board = false;
   std::string name = {};
@@ -252,16 +251,7 @@ private:
       }
     }
   }
-  double rate_of(std::size_t i) const {
-    const auto& g = node_.gpus[gpu_of_[i]];
-    if (!(g.nvlink > 0)) {
-      throw error("the topology lists NVLinks of '" + g.name +
-                  "', but nothing says how fast they are; give GB/s of one "
-                  "link in one direction, as in --gpu '" +
-                  g.name + "=fp32:60,bandwidth:900,nvlink:25,nvlinks:12'");
-    }
-    return g.nvlink;
-  }
+  double rate_of(std::size_t i) const { return node_.gpus[gpu_of_[i]].nvlink; }
 
   interconnect_builder& b_;
   const node_wiring& node_;
