@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
         argv[2], "the capacity", [](const std::string& problem) { throw weft::error(problem); });
       found = weft::allocate::within(buffers.lifetimes, capacity, spend);
       if (found.outcome == weft::allocate::fit::impossible) {
-        throw weft::error("no offsets end by " + std::to_string(capacity) + " bytes; at least " +
+        throw weft::error("no packing fits into " + std::to_string(capacity) + " bytes; at least " +
                           std::to_string(found.bound) + " are needed");
       } else if (found.outcome == weft::allocate::fit::unknown) {
         throw weft::error("no offsets that end by " + std::to_string(capacity) + " bytes were found in 10 seconds, " +

@@ -37,7 +37,7 @@ void declare(CLI::App& app, options& o) {
              "Exit status: 0 with a platform, 2 for wrong arguments or when MPI fails.");
   app.add_option("-o,--output", o.output, "The platform file (default: standard output)")->type_name("FILE");
   app.add_option("--speed", o.speed, "Peak FLOP/s of each rank's device (default: measured on one core,\n"
-                                        "and said to be what ops reach)")
+                                        "and taken to be what ops reach)")
     ->check(CLI::PositiveNumber.description(""))
     ->type_name("FLOPS");
   auto& c = o.calibration;
@@ -57,7 +57,7 @@ void declare(CLI::App& app, options& o) {
     ->check(CLI::Range(1, 1'000'000).description(""))
     ->type_name("N")
     ->capture_default_str();
-  app.add_flag("--quiet", o.quiet, "Say nothing but errors");
+  app.add_flag("--quiet", o.quiet, "Print errors only");
 }
 
 /// The summary, a line per level.
@@ -77,10 +77,10 @@ std::string summary(const weft::mpi::calibration& c, const std::vector<weft::mpi
                         "are not to be relied on", host.name, host.cores, host.cores == 1 ? "" : "s", host.ranks);
   }
   if (restless && crowded.empty()) {
-    text += "\ntimes vary too much to be relied on: does something else run?";
+    text += "\ntimes vary too much to be relied on: is something else running?";
   }
   if (!c.complete) {
-    text += "\nthe time was not enough for everything; --seconds gives more";
+    text += "\nthere was not enough time to measure everything; --seconds gives more";
   }
   return text + "\n";
 }

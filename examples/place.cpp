@@ -396,7 +396,8 @@ int run(int argc, char** argv) {
     fmt::print("no sharding written: {}; --parallel data or --parallel tensor asks for a step that devices share\n",
                split.best->config.devices == 1
                  ? "one device does the whole step"
-                 : fmt::format("the step is a pipeline ({}), and a sharding says nothing of stages", split.best->name));
+                 : fmt::format("the step is a pipeline ({}), and a sharding does not describe stages",
+                               split.best->name));
   } else if (!o.sharding.empty() && splits) {
     place::write_sharding(o, target, model, split.best->how);
     wrote("sharding", o.sharding);

@@ -188,7 +188,7 @@ TEST_CASE("problem: says why a component fits nowhere") {
   CHECK(endless.cause == infeasibility::kind::never_ends);
   CHECK_FALSE(endless.lacks_memory());
   CHECK(to_string(endless) ==
-        "the colocation group of op 0 (2 ops) fits nowhere: it would take for ever on every allowed "
+        "the colocation group of op 0 (2 ops) fits nowhere: it would take forever on every allowed "
         "device (gpu) that has room for it; its time must be finite somewhere");
 
   const infeasibility alien = problem.why_unplaced(1, left);
@@ -390,16 +390,17 @@ TEST_CASE("problem: what has more parts than ids can number is refused before an
     return problem{w, q, no_time{}}.num_ops();
   };
   CHECK_THROWS_WITH_AS(with(many, 0, 0),
-                       "workload: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most", value_error);
+                       "workload: has 4294967296 ops; ids have 32 bits, so at most 4294967295 are possible",
+                       value_error);
   CHECK_THROWS_AS(with(0, many, 0), value_error);
   CHECK_THROWS_AS(with(0, 0, many), value_error);
   CHECK_THROWS_WITH_AS(with(1, 0, 0),
-                       "workload: has 4294967296 ops and edges; ids have 32 bits, so that 4294967295 are the most",
+                       "workload: has 4294967296 ops and edges; ids have 32 bits, so at most 4294967295 are possible",
                        value_error);
   const vast nothing;
   const wide devices;
   CHECK_THROWS_WITH_AS((problem{nothing, devices, no_time{}}),
-                       "platform: has 4294967296 devices; ids have 32 bits, so that 4294967295 are the most",
+                       "platform: has 4294967296 devices; ids have 32 bits, so at most 4294967295 are possible",
                        value_error);
 }
 
@@ -427,7 +428,8 @@ TEST_CASE("problem: times are checked unless they come from numbers that were") 
   const workload w = test::diamond();
   const unsure q{{{}, {}}, link_matrix{2}};
   CHECK_THROWS_WITH_AS((problem{w, q}.compute_time(1, 0)),
-                       "compute_time of op 1 'b' on device 0: -10 is no time: a cost model returns seconds, at least 0",
+                       "compute_time of op 1 'b' on device 0: -10 is not a time: a cost model returns seconds, at "
+                       "least 0",
                        value_error);
   const test::int_lists g{{1}, {}};
   std::vector<double> work{1, 2};

@@ -168,7 +168,7 @@ private:
   static step_memory memory_of_program(const weft::nn::built_workload& built, const weft::execute::memory& memory) {
     const auto& p = memory.program();
     if (p.num_ops() != built.graph.num_ops() || p.num_tensors() != built.graph.num_tensors()) {
-      throw weft::error("the memory is that of another step's program");
+      throw weft::error("the memory belongs to the program of another step");
     }
     return {built.graph, memory};
   }

@@ -175,7 +175,7 @@ inline void set_initial_values(const op_call& call, const starting_point& start)
   const auto values = call.out[0].values();
   if (const auto found = start.given.find(call.name()); found != start.given.end()) {
     if (found->second.size() != values.size()) {
-      throw unsupported_op(call, "given another number of values than it has elements");
+      throw unsupported_op(call, "given a different number of values than it has elements");
     }
     std::copy(found->second.begin(), found->second.end(), values.begin());
   } else if (call.type() == "VariableV2") {

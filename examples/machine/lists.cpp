@@ -35,14 +35,21 @@ struct other_list {
 };
 constexpr other_list other_lists[]{
   {"Link Type between two GPUs",
-   "it is rocm-smi --showtopo, how GPUs of ROCm are joined, which have no data sheets here"},
-  {"Weight between two GPUs", "it is rocm-smi --showtopo, how GPUs of ROCm are joined, which have no data sheets here"},
-  {"Hops between two GPUs", "it is rocm-smi --showtopo, how GPUs of ROCm are joined, which have no data sheets here"},
-  {"LINK TYPE TABLE", "it is amd-smi topology, how GPUs of ROCm are joined, which have no data sheets here"},
-  {"ROCm System Management Interface", "it is of rocm-smi, which lists GPUs of ROCm, which have no data sheets here"},
-  {"ROCm SMI", "it is of rocm-smi, which lists GPUs of ROCm, which have no data sheets here"},
-  {"XGMI", "it is a matrix of rocm-smi or amd-smi, how GPUs of ROCm are joined, which have no data sheets here"},
-  {"ROCk module", "it is rocminfo, which lists GPUs of ROCm, which have no data sheets here"},
+   "it is rocm-smi --showtopo, the links of GPUs under ROCm, for which there are no data sheets here"},
+  {"Weight between two GPUs",
+   "it is rocm-smi --showtopo, the links of GPUs under ROCm, for which there are no data sheets here"},
+  {"Hops between two GPUs",
+   "it is rocm-smi --showtopo, the links of GPUs under ROCm, for which there are no data sheets here"},
+  {"LINK TYPE TABLE",
+   "it is amd-smi topology, the links of GPUs under ROCm, for which there are no data sheets here"},
+  {"ROCm System Management Interface",
+   "it is of rocm-smi, which lists GPUs under ROCm, for which there are no data sheets here"},
+  {"ROCm SMI",
+   "it is of rocm-smi, which lists GPUs under ROCm, for which there are no data sheets here"},
+  {"XGMI",
+   "it is a matrix of rocm-smi or amd-smi, the links of GPUs under ROCm, for which there are no data sheets here"},
+  {"ROCk module",
+   "it is rocminfo, which lists GPUs under ROCm, for which there are no data sheets here"},
   {"NVSMI LOG", "it is nvidia-smi -q; give nvidia-smi --query-gpu=name,memory.total --format=csv instead"},
   {"| NVIDIA-SMI", "it is the table of nvidia-smi; give nvidia-smi --query-gpu=name,memory.total --format=csv instead"},
   {"ONE-SIZE", "it is lscpu -C, the caches of a processor; give lscpu -J instead"},
@@ -135,7 +142,7 @@ void read_figures(std::string_view text, const char* option, std::initializer_li
   for (const auto part : io::split(text, ',')) {
     const auto pair = io::split(part, ':', 2);
     if (pair.size() != 2 || std::find(keys.begin(), keys.end(), pair[0]) == keys.end()) {
-      throw error(fmt::format("{}: '{}' is no figure; write KEY:NUMBER with one of {}", option, part,
+      throw error(fmt::format("{}: '{}' is not a figure; write KEY:NUMBER with one of {}", option, part,
                               fmt::join(keys, ", ")));
     }
     const auto x = io::parse_number<double>(pair[1], option, [](const std::string& problem) { throw error(problem); });
@@ -249,7 +256,7 @@ double bandwidth(const std::string& text, const char* option) {
       }
     }
   }
-  throw error(fmt::format("{}: '{}' is no bandwidth; write, for example, 200Gbit/s or 25GB/s", option, text));
+  throw error(fmt::format("{}: '{}' is not a bandwidth; write, for example, 200Gbit/s or 25GB/s", option, text));
 }
 
 } // namespace machine_program

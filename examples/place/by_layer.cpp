@@ -137,7 +137,7 @@ answer by_layer(const options& o, const problem& p) {
       "for; --objective period splits for steps that follow each other");
   }
   if (!layers.named) {
-    a.notes.push_back(fmt::format("names of ops tell no layers; the model was cut into {} parts by its structure",
+    a.notes.push_back(fmt::format("names of ops show no layers; the model was cut into {} parts by its structure",
                                   layers.num_layers));
   }
   for (auto& line : about(layers, found.devices, p)) {

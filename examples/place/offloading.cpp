@@ -198,8 +198,8 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
   record_recomputation(o);
   const auto& [step, verdict, fits, is_exact] = best.chosen;
   if (!fits) {
-    return {fmt::format("no tensors are sent to the host: of all choices that were tried, {} lack in the one that "
-                        "comes nearest{}", readable_bytes(verdict.lacks),
+    return {fmt::format("no tensors are sent to the host: no choice that was tried fits, and the nearest is {} short{}",
+                        readable_bytes(verdict.lacks),
                         o.modelling.recompute_least ? "" : "; --recompute auto as well needs less")};
   }
   if (!best.sends()) {

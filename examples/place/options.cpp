@@ -298,7 +298,8 @@ void check_parallelism(options& o) {
                       "--split, --by-layer, --max-batch, --pareto and other objectives out, or give --parallel none");
   }
   if (o.parallel_given && o.parallel == automatic && !o.from_plan.empty()) {
-    throw weft::error("--from-plan takes the plan as it is, and --parallel auto looks for another one: leave it out");
+    throw weft::error("--from-plan takes the plan as it is, and --parallel auto looks for another one: leave one of "
+                      "them out");
   }
   if (!o.parallel_given && o.parallel == automatic && (of_the_model || !o.plan.empty() || !o.from_plan.empty())) {
     o.parallel = none;
@@ -525,7 +526,7 @@ options parse(int argc, char** argv) {
   }
   const auto found = std::find(std::begin(objective_names), std::end(objective_names), objective);
   if (found == std::end(objective_names)) { // of a file; the command line was checked
-    throw weft::error(fmt::format("{}: {} is no objective of this program; there are {}", o.from_plan,
+    throw weft::error(fmt::format("{}: {} is not an objective of this program; there are {}", o.from_plan,
                                   weft::io::in_quotes(objective), fmt::join(objective_names, ", ")));
   }
   o.objective = static_cast<place::objective>(found - std::begin(objective_names));

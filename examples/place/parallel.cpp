@@ -128,7 +128,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   }
   if (gradients == 0) {
     if (const auto type = unknown_update(one); !type.empty()) {
-      throw error(fmt::format("it changes its variables by ops of type {}, of which nobody knows what is a gradient",
+      throw error(fmt::format("it changes its variables by ops of type {}, and it is not known which of their inputs "
+                              "are gradients",
                               type));
     }
     if (split.shard_updates) {
@@ -162,7 +163,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     a.strategy += fmt::format("; each of {} experts on one of them", experts);
   }
   if (made.buckets.empty()) {
-    a.strategy += "; nothing is trained, so nothing is summed up";
+    a.strategy += "; inference, so there are no gradients to reduce";
   } else {
     a.strategy += fmt::format("; {} of gradients {} in {} bucket{} ({})", readable_bytes(made.gradient_bytes),
                               split.shard_updates ? "reduced and parameters gathered" : "all-reduced",
@@ -289,7 +290,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
     split += parallel::chosen_splits::in_parts(axis);
   }
   auto& strategy = step->found.strategy;
-  strategy = fmt::format("{}splits of {} of {} ops among {}", of_batch ? "data parallelism, as " : "", split,
+  strategy = fmt::format("{}{} of {} ops split among {}", of_batch ? "data parallelism, with " : "", split,
                          w.num_ops(),
                          replicas > 1 ? fmt::format("the {} devices of each of {} replicas, on {}", ranks, replicas,
                                                     range_of(target.devices, devices))
@@ -308,7 +309,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
 
 std::string why_not_in_parts(const options& o, const tool::input& in) {
   if (!in.model.seconds.empty() || !o.modelling.profile.empty() || in.model.unit != work_unit::flop) {
-    return "times are of the whole batch, and nobody knows those of a part";
+    return "times are of the whole batch, and those of a part are not known";
   }
   if (in.batch == 0) {
     return "the batch is not known; give it with --batch";
@@ -420,7 +421,7 @@ batch_split split_by_speed(const options& o, const tool::target& target, const t
   return split;
 }
 
-constexpr const char* nothing_updated = "nothing is updated, so that no updates can be sharded";
+constexpr const char* nothing_updated = "nothing is updated, so there are no updates to shard";
 
 /// Splits the batch among all accelerators, if they differ, as fits their speeds.
 void split_batch_by_speed(const options& o, const tool::target& target, const tool::input& in,
@@ -442,8 +443,8 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
   if (!o.examples.empty()) {
     split = {.devices = devices, .examples = o.examples, .by_speed = true};
     if (std::accumulate(o.examples.begin(), o.examples.end(), std::uint64_t{0}) != in.batch) {
-      all.why_not = fmt::format("by-speed={} are not the {} samples of the batch", fmt::join(o.examples, "+"),
-                                in.batch);
+      all.why_not = fmt::format("by-speed={} does not add up to the {} samples of the batch",
+                                fmt::join(o.examples, "+"), in.batch);
       return;
     }
   }
@@ -476,6 +477,13 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
       return;
     }
   }
+}
+
+/// Why no number of `devices`, those that are alike, shares a batch: `ranks` of them, or any number if that is 0.
+std::string why_not_split(std::uint64_t batch, std::size_t ranks, std::size_t devices) {
+  return ranks > devices ? fmt::format("there are only {} devices that are alike, not {}", devices, ranks)
+         : ranks != 0    ? fmt::format("a batch of {} cannot be split among {} devices", batch, ranks)
+                         : fmt::format("a batch of {} cannot be divided by 2 to {}", batch, devices);
 }
 
 /// Splits the batch among 2, 3, … devices.
@@ -556,10 +564,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     }
   }
   if (all.ways.empty() && all.why_not.empty()) {
-    all.why_not = o.ranks != 0
-                    ? fmt::format("a batch of {} cannot be split among {} of {} devices that are alike", in.batch,
-                                  o.ranks, devices.size())
-                    : fmt::format("a batch of {} cannot be divided by 2 to {}", in.batch, devices.size());
+    all.why_not = why_not_split(in.batch, o.ranks, devices.size());
   }
 }
 
@@ -602,7 +607,7 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
   double fastest = std::numeric_limits<double>::infinity(); // of splits
   for (const auto& [replicas, ranks] : ways_to_split(o, devices.size(), in.batch)) {
     if (replicas * ranks > devices.size()) {
-      all.why_not = fmt::format("there are {} devices that are alike, and not {}", devices.size(), replicas * ranks);
+      all.why_not = fmt::format("there are only {} devices that are alike, not {}", devices.size(), replicas * ranks);
       return;
     }
     if (in.batch % replicas != 0) {

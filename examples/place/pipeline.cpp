@@ -123,7 +123,8 @@ public:
       throw error("its ops depend on the batch");
     }
     if (const auto type = unknown_update(in_.model.ops); !type.empty() && parallel::gradients(in_.model.ops).empty()) {
-      throw error(fmt::format("it changes its variables by ops of type {}, of which nobody knows what is a gradient",
+      throw error(fmt::format("it changes its variables by ops of type {}, and it is not known which of their inputs "
+                              "are gradients",
                               type));
     }
     repeated_ = parallel::repeated_ops(in_.model.ops, other.model.ops);
@@ -701,7 +702,7 @@ private:
                          std::uint64_t{s.stages} * s.turns);
     }
     if (s.devices() > devices_.size()) {
-      return fmt::format("there are {} devices that are alike, and not {}", devices_.size(), s.devices());
+      return fmt::format("there are only {} devices that are alike, not {}", devices_.size(), s.devices());
     }
     if (s.micro_batches != 0 && in_.batch % (s.replicas * s.micro_batches) != 0) {
       return fmt::format("a batch of {} cannot be split into {} micro-batches of each of {} replica{}", in_.batch,

@@ -89,7 +89,7 @@ std::optional<placement> on_one_device(const problem& p) {
 
 using named_placements = std::vector<std::pair<std::string, placement>>;
 
-/// Adds a placement, if there is one, that is none of the others.
+/// Adds a placement, if there is one, that is not one of the others.
 template <class Placement> // an optional one, or an outcome
 void add_new(named_placements& all, std::string name, const Placement& where) {
   if (where && std::none_of(all.begin(), all.end(), [&](const auto& x) { return x.second == *where; })) {
@@ -117,7 +117,7 @@ named_placements usual_placements(const problem& p) {
   auto all = on_one_of_the_devices(p);
   if (const auto some = partition::accelerators(p); some.size() > 1 && is_accelerator(p, some.front())) {
     const bool layers = partition::layer_split::finds_layers(p);
-    add_new(all, layers ? "equal blocks of layers" : "blocks of equal work, for want of layers",
+    add_new(all, layers ? "equal blocks of layers" : "blocks of equal work, as its names show no layers",
             partition::layer_split{}(p));
   }
   return all;
@@ -182,7 +182,7 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
       tell.on_stage(fmt::format("no plan was found; trying {} devices like {}", count, p.platform().name(like)));
     });
   if (needed.reason && needed.reason == r.reason) {
-    return why + fmt::format("\n  no number of devices like {} would do", p.platform().name(like));
+    return why + fmt::format("\n  no number of devices like {} would be enough", p.platform().name(like));
   }
   return why + fmt::format("\n  with more devices like {}: {}{}", p.platform().name(like),
                            to_string(needed, needed.reason && needed.reason->op != none ? op_name(p, needed.reason->op)

@@ -59,7 +59,7 @@ std::string about_unsplit_types(const parallel::split_model& m, const std::vecto
     return time < 0.0005 * all ? "below 0.1 %" : fmt::format("{:.1f} %", 100 * time / all);
   };
   constexpr std::size_t most = 3;
-  std::string text = "whole on each device, as nobody knows how to split them: ";
+  std::string text = "whole on each device, as it is not known how to split them: ";
   for (std::size_t i = 0; i < std::min(most, seconds.size()); ++i) {
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", seconds[i].second, share(seconds[i].first));
     unsplit -= seconds[i].first;

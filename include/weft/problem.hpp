@@ -50,7 +50,7 @@ struct problem_must_outlive_it {};
 
 [[noreturn]] inline void refuse_time(std::string where, double seconds) {
   throw value_error(std::move(where),
-                    readable_number(seconds) + " is no time: a cost model returns seconds, at least 0");
+                    readable_number(seconds) + " is not a time: a cost model returns seconds, at least 0");
 }
 /// `op 3 'conv'`, `device 1 'gpu0'`.
 template <class T>
@@ -567,7 +567,7 @@ inline constexpr bool is_problem<problem<W, P, C>> = requires { typename problem
 namespace why_not {
 template <class T>
 struct problem {
-  static_assert(is_problem<T>, "weft: this is no problem; make one with weft::problem{workload, platform} or "
+  static_assert(is_problem<T>, "weft: this is not a problem; make one with weft::problem{workload, platform} or "
                                "weft::problem{workload, platform, cost}");
 };
 template <class W, class P, class C>

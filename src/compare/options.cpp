@@ -100,7 +100,7 @@ std::size_t parse_top(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, failed] = std::from_chars(text.data(), end, rows);
   if (text != "all" && (failed != std::errc{} || rest != end)) {
-    throw weft::error(fmt::format("--top: '{}' is no number of rows; write one, as in 50, or all", text));
+    throw weft::error(fmt::format("--top: '{}' is not a number of rows; write one, as in 50, or all", text));
   }
   return rows == 0 ? std::numeric_limits<std::size_t>::max() : rows;
 }
@@ -229,7 +229,7 @@ options parse(int argc, char** argv, const strategy_names& all) {
         const char* const end = text.data() + text.size();
         const auto [rest, failed] = std::from_chars(text.data(), end, share);
         const bool usable = failed == std::errc{} && rest == end && share >= 0 && share <= max_tolerance;
-        return usable ? std::string{} : fmt::format("'{}' is no number from 0 to {}", text, max_tolerance);
+        return usable ? std::string{} : fmt::format("'{}' is not a number from 0 to {}", text, max_tolerance);
       },
       "")
     ->type_name("X")

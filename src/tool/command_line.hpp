@@ -61,7 +61,7 @@ inline weft::budget parse_budget(const std::string& text, const char* program) {
   if (failed != std::errc{} || !(amount > 0 && amount < 1e18) || !(moves || unit.empty() || unit == "s") ||
       (moves && amount < 1)) {
     throw weft::error(fmt::format(
-      "--budget: '{}' is no budget; write seconds, as in 10, or moves, as in 5000moves ({} --help says more)", text,
+      "--budget: '{}' is not a budget; write seconds, as in 10, or moves, as in 5000moves ({} --help says more)", text,
       program));
   }
   return moves ? weft::budget{.moves = static_cast<std::uint64_t>(amount)} : weft::budget{.seconds = amount};

@@ -226,7 +226,7 @@ std::string about_updates(const weft::workload& w) {
     return {};
   }
   return std::string{trains ? "" : "if the model is a training step: "} +
-         "the period lets the next step begin before this one has updated the parameters, so gradients are of old "
+         "the period lets the next step begin before this one has updated the parameters, so gradients are of older "
          "ones, as in PipeDream; steps that wait for the updates take the step time each";
 }
 

@@ -86,7 +86,7 @@ void refuse_options_of_others(const model_options& o, const input& in) {
   for (const auto option : given_options(o)) {
     const bool general = option == "--train" || option == "--work" || option == "--peak-rates";
     if (!general && !contains(own, option)) {
-      throw error(fmt::format("{} is for {}; '{}' is {}, which takes {}", option,
+      throw error(fmt::format("{} is for {}; '{}' ({}) takes {}", option,
                               models_that([&](const model_kind& kind) { return contains(kind.takes, option); }),
                               in.spec, in.model.format, listed(own)));
     }
@@ -193,7 +193,7 @@ void note_recomputed(const model_options& o, std::size_t count, input& in) {
 void expand(const model_options& o, input& in) {
   auto& m = in.model;
   if (m.unit != work_unit::flop) {
-    throw error(fmt::format("--train: '{}' ({}) tells {} and no FLOP, so nobody knows how long updates would take",
+    throw error(fmt::format("--train: '{}' ({}) tells {} and no FLOP, so it is not known how long updates would take",
                             in.spec, m.format, m.unit == work_unit::seconds ? "times" : "work in a unit of its own"));
   }
   step_options how{.rule = *o.train};
@@ -385,7 +385,7 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
     in.batch = o.batch;
     in.model = in.from->file->read(o);
     if (const auto assumed = list_assumed(in.model); !assumed.empty()) {
-      in.model.notes.insert(in.model.notes.begin(), "sizes that neither the file nor an option says: " + assumed);
+      in.model.notes.insert(in.model.notes.begin(), "sizes that neither the file nor an option gives: " + assumed);
     }
   }
   refuse_options_of_others(o, in);
@@ -498,7 +498,7 @@ input load_with_batch(std::shared_ptr<const model_source> from, model_options o,
 void check_output(const std::string& file, const input& in) {
   const auto kind = kind_of(in.model);
   if (kind.written_as.empty()) {
-    throw error(fmt::format("-o writes {}, and '{}' is {}; use --plan for the plan as JSON",
+    throw error(fmt::format("-o writes {}, which '{}' ({}) is not; use --plan for the plan as JSON",
                             models_that([](const model_kind& k) { return !k.written_as.empty(); }), in.spec,
                             in.model.format));
   }
@@ -541,8 +541,8 @@ void check_split(const std::string& folder, const input& in) {
     throw error("--split cuts between the ops of the file, and --fuse joins them; leave one of them out");
   }
   if (!in.from->file || !in.from->file->write_split) {
-    throw error(fmt::format("--split cuts ONNX models, and '{}' is {}; -o writes other models with devices", in.spec,
-                            in.model.format));
+    throw error(fmt::format("--split cuts ONNX models, which '{}' ({}) is not; -o writes other models with devices",
+                            in.spec, in.model.format));
   }
   in.from->file->check_split(folder);
   std::error_code failed;

@@ -31,7 +31,7 @@ weft::platform<> identical(const std::string& spec) {
   const char* const end = spec.data() + spec.size();
   const auto [rest, failed] = std::from_chars(spec.data() + identical_prefix.size(), end, count);
   if (failed != std::errc{} || rest != end || count == 0) {
-    throw weft::error(fmt::format("'{}' is no platform: write the number of devices, as in identical:4", spec));
+    throw weft::error(fmt::format("'{}' is not a platform: write the number of devices, as in identical:4", spec));
   }
   return weft::presets::identical(count);
 }

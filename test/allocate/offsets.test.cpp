@@ -162,7 +162,7 @@ TEST_CASE("offsets: sums that overflow are refused, and an alignment of 0") {
     }
     return std::string{};
   };
-  CHECK(message({{0, 1, 5}, {0, 1, 5, 0}}) == "lifetime 1: its alignment is 0; 1 is what any offset is a multiple of");
+  CHECK(message({{0, 1, 5}, {0, 1, 5, 0}}) == "lifetime 1: its alignment is 0; give 1 if any offset will do");
   CHECK(message({{0, 1, allocate::max_bytes - 1}}) == "");
   CHECK(message({{0, 1, allocate::max_bytes - 1}, {0, 1, 0}}) ==
         "lifetime 1: bytes and alignments add up to more than 2^60");

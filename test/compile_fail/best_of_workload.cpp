@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no problem
+// expect: weft: this is not a problem
 #include "weft/platform/platform.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/workload/workload.hpp"

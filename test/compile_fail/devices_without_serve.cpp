@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: these are no devices for this policy
+// expect: weft: this is not a device model for this policy
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/simulate/simulator.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no partitioner
+// expect: weft: this is not a partitioner
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/solve/pipeline.hpp"

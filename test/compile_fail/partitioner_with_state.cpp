@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no partitioner.* a const function
+// expect: weft: this is not a partitioner.* a const function
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/solve/pipeline.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no partitioner, which the first stage of a pipeline must be
+// expect: weft: this is not a partitioner, which the first stage of a pipeline must be
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no ready policy, which the last stage of a pipeline must be
+// expect: weft: this is not a ready policy, which the last stage of a pipeline must be
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no problem
+// expect: weft: this is not a problem
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no refiner, which the stages between
+// expect: weft: this is not a refiner, which the stages between
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/refine/local_search.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no ready policy
+// expect: weft: this is not a ready policy
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/solve/pipeline.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no refiner
+// expect: weft: this is not a refiner
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"

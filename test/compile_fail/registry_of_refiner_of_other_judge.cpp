@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no refiner of a registry
+// expect: weft: this is not a refiner of a registry
 #include "weft/platform/platform.hpp"
 #include "weft/solve/registry.hpp"
 #include "weft/workload/workload.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no ready policy
+// expect: weft: this is not a ready policy
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/simulate/simulator.hpp"

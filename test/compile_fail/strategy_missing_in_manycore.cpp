@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no concurrency strategy
+// expect: weft: this is not a concurrency strategy
 #include "weft/concurrency/moldable.hpp"
 #include "weft/simulate/manycore.hpp"
 #include "weft/workload/workload.hpp"

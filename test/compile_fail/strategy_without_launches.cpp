@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no co-run policy
+// expect: weft: this is not a co-run policy
 #include "weft/concurrency/strategy.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is no thread policy
+// expect: weft: this is not a thread policy
 #include "weft/concurrency/strategy.hpp"
 
 #include <vector>

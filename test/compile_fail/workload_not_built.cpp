@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: a builder is no workload yet
+// expect: weft: a builder is not a workload yet
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/builder.hpp"

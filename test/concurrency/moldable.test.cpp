@@ -82,7 +82,7 @@ TEST_CASE("moldable: times of a team that are none are refused") {
   const problem p{w, q, concurrency::moldable<broken>{}};
   CHECK_THROWS_WITH_AS(
     p.compute_time(0, 0),
-    "seconds of op 0 with 2 threads on 'box': -1 is no time: a cost model returns seconds, at least 0", value_error);
+    "seconds of op 0 with 2 threads on 'box': -1 is not a time: a cost model returns seconds, at least 0", value_error);
   CHECK_THROWS_AS(p.compute_time(1, 0), value_error);
 
   // The same where a model is used without `moldable`.

@@ -57,7 +57,7 @@ TEST_CASE("error: a parse error gives the file, and the line if there is one") {
 TEST_CASE("error: counts that ids can number, and others") {
   CHECK(weft::checked_count(weft::none, "graph", "ops") == weft::none);
   CHECK_THROWS_WITH_AS(weft::checked_count(std::size_t{weft::none} + 1, "graph", "ops"),
-                       "graph: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most",
+                       "graph: has 4294967296 ops; ids have 32 bits, so at most 4294967295 are possible",
                        weft::value_error);
 }
 

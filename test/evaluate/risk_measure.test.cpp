@@ -86,11 +86,11 @@ TEST_CASE("risk_measure: the definition as a minimum, and the order of the measu
 }
 
 TEST_CASE("risk_measure: levels that are none") {
-  CHECK_THROWS_WITH(quantile(0), "quantile: 0 is no level; it is a share of the samples, such as 0.95");
+  CHECK_THROWS_WITH(quantile(0), "quantile: 0 is not a level; a level is a share of the samples, such as 0.95");
   CHECK_THROWS_AS(quantile(95), value_error);
   CHECK_THROWS_AS(quantile(std::numeric_limits<double>::quiet_NaN()), value_error);
   CHECK_THROWS_WITH(conditional_value_at_risk(1.5),
-                    "conditional value at risk: 1.5 is no level; it is a share of the samples, such as 0.95");
+                    "conditional value at risk: 1.5 is not a level; a level is a share of the samples, such as 0.95");
   CHECK_THROWS_AS(conditional_value_at_risk(-0.1), value_error);
 }
 

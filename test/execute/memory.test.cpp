@@ -84,7 +84,7 @@ TEST_CASE("memory: of some devices only") {
   CHECK(memory.of(3).inputs.size() == 3);
   CHECK(memory.of(3).inputs[2].size() == 300);
   CHECK(memory.of(3).resident.size() == 4000);
-  CHECK_THROWS_WITH_AS(execute::memory(p, std::vector<device_id>{2}), "device 2: is none of the program's 2",
+  CHECK_THROWS_WITH_AS(execute::memory(p, std::vector<device_id>{2}), "device 2: is not one of the program's 2",
                        value_error);
   static_executor run{p};
   CHECK_THROWS_WITH_AS(run([](op_id, const execute::op_buffers&) {}, memory),

@@ -103,7 +103,7 @@ static_assert(edges_at_compile_time() == 20);
 
 TEST_CASE("csr: more ops than ids can number are refused before anything is allocated") {
   CHECK_THROWS_WITH_AS((csr_graph{std::size_t{1} << 32, {}}),
-                       "graph: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most", value_error);
+                       "graph: has 4294967296 ops; ids have 32 bits, so at most 4294967295 are possible", value_error);
   CHECK_THROWS_AS((csr_graph{std::numeric_limits<std::size_t>::max(), {}}), value_error);
 }
 

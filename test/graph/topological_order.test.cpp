@@ -128,7 +128,7 @@ TEST_CASE("topological order: more ops than ids can number are refused before an
     std::size_t num_ops() const { return std::size_t{1} << 32; }
   };
   CHECK_THROWS_WITH_AS(graph::topological_order(vast{}),
-                       "graph: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most", value_error);
+                       "graph: has 4294967296 ops; ids have 32 bits, so at most 4294967295 are possible", value_error);
 }
 
 constexpr op_id last_at_compile_time() {

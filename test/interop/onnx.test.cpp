@@ -380,7 +380,7 @@ TEST_CASE("onnx: what is wrong gets one line") {
   auto dangling = dense();
   dangling.node("Relu", {"no\nwhere"}, {"q"}).set_name("n");
   CHECK(refusal([&] { return dangling.read(); }) ==
-        "test.onnx: node 2 'n' reads tensor 'no?where', which no node makes and which is no input or initializer");
+        "test.onnx: node 2 'n' reads tensor 'no?where', which no node makes and which is not an input or initializer");
   auto untyped = dense();
   untyped.node("", {"z"}, {"q"}).set_name("n");
   CHECK(refusal([&] { return untyped.read(); }) == "test.onnx: node 2 'n' has no op type");
@@ -442,7 +442,8 @@ TEST_CASE("onnx: tensors of more axes than any has are refused, before a chain o
   ruled.input("x", onnx_model::dims(33, 1)).input("at", onnx_model::dims(33, 1), ::onnx::TensorProto::INT32);
   ruled.m.add_opset_import()->set_domain("com.microsoft");
   ruled.node("GatherBlockQuantized", {"x", "at"}, {"y"}, "com.microsoft");
-  CHECK(mentions(ruled.read().notes, "1 outputs of unknown shapes: as large as the largest input: GatherBlock"));
+  CHECK(mentions(ruled.read().notes, "1 outputs with unknown shapes: taken to be as large as the largest input: "
+                                     "GatherBlock"));
 }
 
 TEST_CASE("onnx: calls of large functions do not copy their constants again and again") {

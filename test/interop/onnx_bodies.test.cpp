@@ -175,7 +175,7 @@ TEST_CASE("onnx: rounds of a loop that the model does not tell are given by its 
   CHECK(flop({{"*", 7}}) == 7 * product);
   CHECK(flop({{"y", 5}, {"*", 7}}) == 5 * product);
   CHECK_THROWS_WITH_AS((void)flop({{"x", 5}}),
-                       "test.onnx: trips are given for 'x', which is no loop that runs; there is 'y'", parse_error);
+                       "test.onnx: trips are given for 'x', which is not a loop that runs; there is 'y'", parse_error);
   const auto counted = parsed(x_and_w + "{ most = Constant<value_int = 10>() t = Constant<value = bool {1}>()" +
                               " y, all = Loop<" + loop_body + ">(most, t, x) }").SerializeAsString();
   const auto work = [&](const std::map<std::string, std::uint64_t, std::less<>>& trips) {

@@ -63,7 +63,7 @@ TEST_CASE("onnx: a declared shape counts against an inferred one, too, unless op
   m.node("Relu", {"x"}, {"y"});
   const auto r = m.read();
   CHECK(bytes(r.ops, 0) == 4 * 5 * 4);
-  CHECK(mentions(r.notes, "declared shapes count, though others follow from the inputs: y"));
+  CHECK(mentions(r.notes, "declared shapes are taken, though others follow from the inputs: y"));
   CHECK(bytes(m.read({.batch = 2}).ops, 0) == 2 * 6 * 4);
   CHECK(m.read({.batch = 2}).notes.empty());
   CHECK(bytes(m.read({.batch = 4}).ops, 0) == 4 * 5 * 4); // changes nothing

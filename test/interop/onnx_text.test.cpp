@@ -46,7 +46,7 @@ TEST_CASE("onnx texts: a tokeniser before a network") {
   m.node("Cast", {"mask"}, {"z"});
   CHECK(kinds_in(m) == "cc---");
   const auto notes = m.read().notes;
-  CHECK(std::find(notes.begin(), notes.end(), "2 ops read or make texts, and run on CPUs only") != notes.end());
+  CHECK(std::find(notes.begin(), notes.end(), "2 ops read or make strings, and run on CPUs only") != notes.end());
 }
 
 TEST_CASE("onnx texts: whatever has texts among its inputs or outputs, for what they are") {

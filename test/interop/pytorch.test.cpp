@@ -364,7 +364,7 @@ TEST_CASE("PyTorch: sizes are no ops, and lists of tensors are several") {
   CHECK(m.ops.inputs(1).size() == 2);
   CHECK(m.ops.work(1) == 0);
   CHECK(m.ops.work(2) == 2 * 16 * 6 * 6);
-  CHECK(noted(m, "3 nodes compute sizes or check them: they are no ops"));
+  CHECK(noted(m, "3 nodes compute sizes or check them: they do not count as ops"));
 }
 
 TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or all their rounds") {

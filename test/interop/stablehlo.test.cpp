@@ -746,7 +746,7 @@ TEST_CASE("StableHLO: what is wrong is refused in one line that says where") {
   CHECK(refusal(mlp, {.leading_parameters = 6}).find("has 5 arguments, fewer than the 6 parameters") !=
         std::string::npos);
   CHECK(refusal("func.func @main() {\n  %c = stablehlo.constant dense<\"0x00 : tensor<f32>\n}\n") ==
-        "f.mlir:2: a text in quotes has no end");
+        "f.mlir:2: a quoted string has no end");
   std::string long_type = "func.func @main() {\n  %0 = a.b : tensor<";
   for (int i = 0; i < 300; ++i) {
     long_type += "1x";

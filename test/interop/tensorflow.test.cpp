@@ -183,7 +183,8 @@ TEST_CASE("inputs without a shape get that of what reads them, or what the calle
   for (const char* name : {"y", "to"}) { // nothing of that name, and no input
     CHECK_THROWS_WITH_AS((void)read(old, {.shapes = {{name, {7}}}}),
                          ("net.pbtxt: a shape is given for '" + std::string{name} +
-                          "', which is no input of the graph and no op that could have it; inputs are 'x'").c_str(),
+                          "', which is neither an input of the graph nor an op that could have it; inputs are 'x'")
+                           .c_str(),
                          parse_error);
   }
   CHECK(outputs(given, 2) == std::vector<byte_count>{7 * 784 * 4});
@@ -250,7 +251,8 @@ TEST_CASE("what is wrong is said in one line") {
   CHECK(refusal("node { name: 'a\\nb' op: 'Neg' input: 'a\\nb' }").find('\n') == std::string::npos);
   CHECK(
     refusal("") ==
-    "net.pbtxt: not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as text or binary");
+    "net.pbtxt: not a TensorFlow graph: the formats understood are GraphDef, SavedModel and CostGraphDef, "
+    "as text or binary");
   CHECK(refusal("{}").find("not a graph") != std::string::npos);
   const auto huge = fed + node("y", "Fill", {"n", "x"}) +
                     constant("n", "DT_INT64", {3}, "int64_val: 9223372036854775807");

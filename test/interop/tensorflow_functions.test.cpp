@@ -298,7 +298,7 @@ TEST_CASE("loops cost their bodies times their trips, which are counted or told"
   CHECK(trips(loop("NotEqual", "Mul", 0, 10, 1), {.trips = {{"*", 5}}}) == 5);
   CHECK(trips(loop("Less", "AddV2", 0, 10, 1), {.trips = {{"loop", 3}}}) == 3);
   CHECK(refusal(loop("Less", "AddV2", 0, 10, 1), {.trips = {{"lop", 3}}}) ==
-        "net.pbtxt: trips are given for 'lop', which is no loop of the graph; there is 'loop'");
+        "net.pbtxt: trips are given for 'lop', which is not a loop of the graph; there is 'loop'");
 }
 
 TEST_CASE("what a loop passes on through identities does not change, as TensorFlow 2 writes loops") {

@@ -205,7 +205,7 @@ inline std::vector<wrong_file> wrong_plans() {
     {"name_number", plan_with("\"devices\": [\"a\",\n1]"), 6, "/devices/1: ", "expected a string"},
     {"origin_text", plan_with("\"origin\": \"somewhere\""), 5, "/origin: ", "expected an object"},
     {"origin_key", plan_with(origin_with("[\"32\"]", ",\n\"author\": 1")), 6, "/origin/author: ", "unknown key"},
-    {"origin_option", plan_with(origin_with("32")), 5, "/origin/options/batch: ", "expected a list of texts"},
+    {"origin_option", plan_with(origin_with("32")), 5, "/origin/options/batch: ", "expected a list of strings"},
     {"step_left_out", plan_with("\"order\": [0, 2]"), 5, "/order: ", "op 1 is missing", false},
   };
 }

@@ -65,7 +65,7 @@ TEST_CASE("read: other content is refused with a line that says what is understo
   for (const auto& text : {std::string{"hello"}, std::string{"[1]"}, std::string{"1 2, 3"}, std::string{"Ide,x\n"}}) {
     const auto what = message(text, true);
     CHECK(what.find("not a model: its format is not known; it begins with '") != std::string::npos);
-    CHECK(what.find("; understood are weft JSON, ") != std::string::npos);
+    CHECK(what.find("; the formats understood are weft JSON, ") != std::string::npos);
     CHECK(what.find("Standard Task Graph") != std::string::npos);
     CHECK(message(text, false).find("not a platform: its format is not known") != std::string::npos);
   }
@@ -103,7 +103,7 @@ TEST_CASE("read: what no reader takes is told by sight, with a way out") {
          sample{"\x1c\0\0\0TFL3"s, "it is a TensorFlow Lite model"},
          sample{"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "git lfs pull"},
          sample{"%%MatrixMarket matrix coordinate real general\n% made by hand\n3 3 2\n1 1 1.5\n2 3 -1\n",
-                "it is a matrix of the Matrix Market"},
+                "it is a Matrix Market matrix"},
          sample{R"([{"name": "abz5", "jobs": 10, "path": "instances/abz5"}])", "it is a list of files"},
          sample{"---\nx-pegasus:\n  apiLang: python\npegasus: \"5.0\"\n", "it is a workflow of Pegasus 5 in YAML"},
          sample{"GGUF\3\0\0\0\0\0\0\0"s, "it is a GGUF file"},
@@ -154,7 +154,7 @@ TEST_CASE("read: further readers come first, in their order") {
   CHECK(weft_test::parse_error_of([] { (void)io::model_from("!!", "f", marked_reader{}); }).what() ==
         std::string{"f:1: more than the mark"});
   CHECK(std::string{weft_test::parse_error_of([] { (void)io::model_from("?", "f", marked_reader{}); }).what()}.find(
-          "understood are marked, weft JSON") != std::string::npos);
+          "the formats understood are marked, weft JSON") != std::string::npos);
   const temporary_file file{"!"};
   CHECK(io::read_model(file.path(), marked_reader{}).format == "marked");
   CHECK(io::read_workload(file.path(), marked_reader{}).num_ops() == 0);

@@ -134,7 +134,7 @@ TEST_CASE("Slurm: what cannot be read is refused in one line") {
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a Gres=gpu:a:600,gpu:b:600\n") ==
         "in:1: more than 1000 GPUs in a node");
   CHECK(refusal_of<io::scontrol_reader>("NodeName=a RealMemory=9\nNodeName=a RealMemory=8\n") ==
-        "in:2: the node 'a' is listed twice, and not with the same figures");
+        "in:2: the node 'a' is listed twice with different figures");
   std::string often;
   for (int i = 0; i < 30; ++i) {
     often += "NodeName=a[0-9999]\n";

@@ -213,7 +213,7 @@ TEST_CASE("placed step: plans that tear variables from their updates, and memory
   const weft::execute::memory memory{program};
   CHECK(message_of([&] {
           const kernels::bound_step step{*net.net, net.step, memory};
-        }) == "the memory is that of another step's program");
+        }) == "the memory belongs to the program of another step");
 }
 
 } // namespace kernels_placed_step_test

@@ -72,7 +72,7 @@ TEST_CASE("evaluate_stages: says why a plan is none") {
   CHECK(problem_of(p, {a}) == "layer 1 'b' is in no stage");
   CHECK(problem_of(p, {a, b, b}) == "stage 2 has layer 1 that has a stage already");
   CHECK(problem_of(p, {b, a}) == "an edge leads from layer 0 'a' in stage 1 back to layer 1 'b' in stage 0");
-  CHECK(problem_of(p, {a, with(b, [](stage& s) { s.layers = {2}; })}) == "stage 1 has layer 2, which there is not");
+  CHECK(problem_of(p, {a, with(b, [](stage& s) { s.layers = {2}; })}) == "stage 1 has layer 2, which does not exist");
   CHECK(problem_of(p, {a, with(b, [](stage& s) { s.variants = {}; })}) == "stage 1 names 0 variants for 1 layers");
   CHECK(problem_of(p, {a, with(b, [](stage& s) { s.variants = {1}; })}) ==
         "stage 1 runs layer 1 'b' in variant 1, which is none of tensor degree 1");

@@ -155,11 +155,11 @@ TEST_CASE("pin: a kind that the platform has of its own stays, and all devices o
 
 TEST_CASE("pin: what cannot be gets one line") {
   CHECK(refusal({{"Cnv", {"cpu"}}}) ==
-        "pin 'Cnv=cpu': matches no op: it is no type and no name of one, and no pattern of names; types are Conv, "
-        "Relu, MatMul, NonMaxSuppressionV5, MatMulGrad, ai.onnx.contrib.BertTokenizer");
-  CHECK(refusal({{"Conv", {"gpu4"}}}) == "pin 'Conv=gpu4': 'gpu4' is no device of the platform, and no kind of one; it "
-                                         "has cpu, gpu0, gpu1, gpu2, gpu3");
-  CHECK(refusal({{"Conv", {"tpu"}}}).find("'tpu' is no device of the platform, and no kind") != std::string::npos);
+        "pin 'Cnv=cpu': matches no op: it is neither the type nor the name of one, nor a pattern of names; types are "
+        "Conv, Relu, MatMul, NonMaxSuppressionV5, MatMulGrad, ai.onnx.contrib.BertTokenizer");
+  CHECK(refusal({{"Conv", {"gpu4"}}}) == "pin 'Conv=gpu4': 'gpu4' is neither a device of the platform nor a kind of "
+                                         "device; it has cpu, gpu0, gpu1, gpu2, gpu3");
+  CHECK(refusal({{"Conv", {"tpu"}}}).find("'tpu' is neither a device of the platform nor a kind") != std::string::npos);
   CHECK(refusal({{"Conv", {}}}) == "pin 'Conv=': needs ops and devices");
   CHECK(refusal({{"MatMul", {"gpu1"}}, {"/decoder/*", {"cpu", "gpu2"}}}) ==
         "pin '/decoder/*=cpu|gpu2': op 2 '/decoder/layers.0/MatMul' is pinned to cpu|gpu2, and to gpu1 by 'MatMul'; "

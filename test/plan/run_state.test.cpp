@@ -42,7 +42,7 @@ TEST_CASE("state_at: refuses what is no time") {
       (void)state_at(run, bad);
       FAIL("it was taken");
     } catch (const value_error& e) {
-      CHECK(std::string{e.what()}.ends_with("is no time of a run; give seconds from its start, at least 0"));
+      CHECK(std::string{e.what()}.ends_with("is not a time of a run; give seconds from its start, at least 0"));
     }
   }
 }

@@ -240,7 +240,7 @@ TEST_CASE("described machines: figures are given by name without its maker, win 
   CHECK(says(describe_machine(all), "cpu: nothing says what it draws, so its energy is not counted"));
   CHECK(
     refusal(all, {.gpus = {{"A30", {.gibibytes = 20}}}}) ==
-    "something is said of the GPU 'A30', but the machine has none that is called so; it has 'NVIDIA A100-SXM4-80GB'");
+    "figures are given for the GPU 'A30', but the machine has none of that name; it has 'NVIDIA A100-SXM4-80GB'");
   CHECK(refusal(all, {.types = {{"a100", "A30"}}}).starts_with("something is said of the GPU 'a100', but"));
 }
 

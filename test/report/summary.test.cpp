@@ -60,7 +60,7 @@ TEST_CASE("write_summary: step time, gap, speed-ups, devices, path, strategies, 
   const auto text = summary(m);
   CAPTURE(text);
   check_width(text);
-  CHECK(has(text, "diamond on three\n4 ops, 3 devices, 3 transfers; placed by by hand\n"
+  CHECK(has(text, "diamond on three\n4 ops, 3 devices, 3 transfers; strategy: by hand\n"
                   "a guess: cpu: memory bandwidth 17 GB/s, since its name has no data sheet here;\n"
                   "         give it another one\n\n"));
   CHECK(has(text, "% above the lower bound of 5.00 s (area)"));

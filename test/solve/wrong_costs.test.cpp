@@ -76,12 +76,12 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 TEST_CASE("wrong costs: a problem names op, device and value") {
   const fixture f;
   CHECK(error_of([&] { f.with({.id = 2, .value = -1}).compute_time(2, 1); }) ==
-        "compute_time of op 2 'c' on device 1 'fast': -1 is no time: a cost model returns seconds, at least 0");
+        "compute_time of op 2 'c' on device 1 'fast': -1 is not a time: a cost model returns seconds, at least 0");
   CHECK(contains(error_of([&] { f.with({.id = 2, .value = nan}).component_time(2, 0); }),
                  "op 2 'c' on device 0 'host': nan"));
   CHECK(error_of([&] { f.with({faulty::part::transfer, 1, nan}).transfer_time(1, 0, 2); }) ==
-        "transfer_time of tensor 1 of op 1 'b' from device 0 'host' to device 2 'other': nan is no time: a cost model "
-        "returns seconds, at least 0");
+        "transfer_time of tensor 1 of op 1 'b' from device 0 'host' to device 2 'other': nan is not a time: a cost "
+        "model returns seconds, at least 0");
   CHECK(contains(error_of([&] { f.with({faulty::part::send, 1, -0.5}).send_time(1, 0, 2); }),
                  "send_time of tensor 1 of op 1 'b' from device 0 'host' to device 2 'other': -0.5 is no time"));
   CHECK(f.with({.id = 2, .value = infinity}).compute_time(2, 1) == infinity);

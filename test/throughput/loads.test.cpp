@@ -97,7 +97,7 @@ TEST_CASE("throughput: staging times that are none are refused") {
   const problem p{w, devices, backwards{}};
   CHECK_THROWS_WITH_AS(
     throughput::period(p, {0, 1, 0, 0}),
-    "import_time of tensor 0 of op 0 on device 1: -1 is no time: a cost model returns seconds, at least 0",
+    "import_time of tensor 0 of op 0 on device 1: -1 is not a time: a cost model returns seconds, at least 0",
     value_error);
 }
 

@@ -546,7 +546,7 @@ def main(folder):
             because='--batch has no effect')
     told = run('--workload', 'zoo:mnist_conv', '--platform', PLATFORM, '--objective', 'period', '--partition',
                'heft').stdout
-    check('gradients are of old ones' in ' '.join(told.split()), f'a period of training steps: {told}')
+    check('gradients are of older ones' in ' '.join(told.split()), f'a period of training steps: {told}')
 
     # Mistakes
     refused(because='--workload is required')

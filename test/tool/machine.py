@@ -82,7 +82,7 @@ def main(folder):
     refused(*lists, '--gpu', 'A100-SXM4-80GB=nvlinks:2.5', because='nvlinks must be a whole number from 1 to 100')
     refused(*lists, '--gpu', 'A100-SXM4-80GB=pcie:7', because='pcie must be a whole number from 1 to 6')
     refused(*lists, '--gpu', 'A30=memory:20',
-            because="the machine has none that is called so; it has 'NVIDIA A100-SXM4-80GB'")
+            because="the machine has none of that name; it has 'NVIDIA A100-SXM4-80GB'")
     refused(*lists, write('cpus.txt', 'NODELIST S:C:T\nn1 2:64:2\n'), because="but no node has those: 'n1' has none")
     refused(*lists, '--nodes', 'n[1-', because="a '[' without ']'")
     refused(*lists, sample['topo'], because='another file lists how GPUs are joined already')
@@ -90,7 +90,7 @@ def main(folder):
     refused(os.path.join(folder, 'none.csv'), because='no such file')
     refused(sample['topo'], because='0 are listed by name')
     others = {'= ROCm System Management Interface =\n= Weight between two GPUs =\n     GPU0  GPU1\nGPU0  0   15\n':
-              'it is rocm-smi --showtopo, how GPUs of ROCm are joined',
+              'it is rocm-smi --showtopo, the links of GPUs under ROCm',
               '     GPU0   GPU1\nGPU0 0      XGMI\nGPU1 XGMI   0\n': 'it is a matrix of rocm-smi',
               '+----+\n| NVIDIA-SMI 535.129.03  Driver Version: 535.129.03 |\n': 'it is the table of nvidia-smi',
               'processor\t: 0\nvendor_id\t: GenuineIntel\n': 'it is /proc/cpuinfo'}

@@ -221,7 +221,7 @@ def main(folder):
           not os.path.exists(path('none.json')), f'no sharding: {alone.stdout[-500:]}')
     doc, text, _ = sharding_of('zoo:gpt2_medium@32', *machine, '--dtype', 'bf16', '--parallel', 'tensor=4')
     check([a['name'] for a in doc['mesh']['axes']] == ['data'] and '4 × data' in text and
-          '--tensor-model-parallel-size 1 ' in doc['megatron']['arguments'] and 'placed by data parallelism,' in text,
+          '--tensor-model-parallel-size 1 ' in doc['megatron']['arguments'] and 'strategy: data parallelism,' in text,
           f'splits of the batch alone are data parallelism: {doc["mesh"]}, {doc["megatron"]}')
     refused(net, *machine, '--parallel', 'none', '--sharding', path('x.json'), because='give --parallel data')
     refused(net, *machine, '--pin', 'Conv2D=gpu1', '--sharding', path('x.json'), because='give --parallel data')

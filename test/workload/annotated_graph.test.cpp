@@ -185,10 +185,11 @@ struct vast : dense {
 TEST_CASE("annotated graph: more ops or edges than ids can number are refused before anything is allocated") {
   const dense g;
   CHECK_THROWS_WITH_AS((annotated_graph{g, {.work = three_works}}),
-                       "graph: has 12884901885 edges; ids have 32 bits, so that 4294967295 are the most", value_error);
+                       "graph: has 12884901885 edges; ids have 32 bits, so at most 4294967295 are possible",
+                       value_error);
   const vast h;
   CHECK_THROWS_WITH_AS((annotated_graph{h, {.work = three_works}}),
-                       "graph: has 4294967296 ops; ids have 32 bits, so that 4294967295 are the most", value_error);
+                       "graph: has 4294967296 ops; ids have 32 bits, so at most 4294967295 are possible", value_error);
 }
 
 } // namespace workload_annotated_graph_test

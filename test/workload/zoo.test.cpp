@@ -250,7 +250,7 @@ TEST_CASE("zoo: texts may also give a length and a mode") {
   CHECK_THROWS_WITH_AS(zoo::make("lstm:fast"), doctest::Contains("write training, inference or decode"), value_error);
   const auto step = zoo::parse("llama2_70b@2x100:decode");
   CHECK((step.decode && !step.training && step.size.length == 100));
-  CHECK_THROWS_WITH_AS(zoo::make("bert_base:decode"), doctest::Contains("does not make token after token"),
+  CHECK_THROWS_WITH_AS(zoo::make("bert_base:decode"), doctest::Contains("does not generate token after token"),
                        value_error);
   for (const char* spec : {"lstm@2x", "lstm@2x0", "lstm@2x-1", "lstm@2x100001", "lstm@2x3x4"}) {
     CAPTURE(spec);

@@ -40,7 +40,7 @@ inline void require_valid(std::span<const lifetime> all) {
   for (const auto i : ids(all.size())) {
     const auto refuse = [&](const char* why) { throw value_error("lifetime " + std::to_string(i), why); };
     if (all[i].alignment == 0) {
-      refuse("its alignment is 0; 1 is what any offset is a multiple of");
+      refuse("its alignment is 0; give 1 if any offset will do");
     }
     const byte_count most = max_bytes - sum;
     if (all[i].bytes > most || all[i].alignment > most - all[i].bytes) {

@@ -80,7 +80,7 @@ double checked_seconds(const C& cost, const W& w, op_id v, const machine& m, tea
   if (!(seconds >= 0)) [[unlikely]] {
     throw value_error("seconds of op " + std::to_string(v) + " with " + std::to_string(t.threads) + " threads" +
                         (m.name.empty() ? "" : " on '" + m.name + "'"),
-                      readable_number(seconds) + " is no time: a cost model returns seconds, at least 0");
+                      readable_number(seconds) + " is not a time: a cost model returns seconds, at least 0");
   }
   return seconds;
 }

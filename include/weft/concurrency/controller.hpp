@@ -125,7 +125,7 @@ public:
     if (times.classes().num_ops() != g.num_ops() || teams_.size() != times.classes().num_classes()) {
       throw value_error("controller", "a time table for " + std::to_string(times.classes().num_ops()) + " ops of " +
                                         std::to_string(times.classes().num_classes()) + " classes and " +
-                                        std::to_string(teams_.size()) + " teams do not fit a graph of " +
+                                        std::to_string(teams_.size()) + " teams does not fit a graph of " +
                                         std::to_string(g.num_ops()) + " ops");
     }
     for (team& t : teams_) {

@@ -65,7 +65,7 @@ namespace why_not {
 template <class S>
 struct corun_policy {
   static_assert(weft::corun_policy<S>,
-                "weft: this is no co-run policy: a copyable const function of (const concurrency::run_view&) that "
+                "weft: this is not a co-run policy: a copyable const function of (const concurrency::run_view&) that "
                 "returns a std::optional<concurrency::launch>; see docs/concepts/corun_policy.md");
 };
 } // namespace why_not

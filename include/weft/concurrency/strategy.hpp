@@ -88,7 +88,7 @@ namespace why_not {
 template <class S>
 struct concurrency_strategy {
   static_assert(weft::concurrency_strategy<S>,
-                "weft: this is no concurrency strategy, such as concurrency::s1_s2_s3 or "
+                "weft: this is not a concurrency strategy, such as concurrency::s1_s2_s3 or "
                 "concurrency::strategy{thread policy, co-run policy}; see docs/concurrency.md");
 };
 } // namespace why_not

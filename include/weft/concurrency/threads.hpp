@@ -21,8 +21,8 @@ namespace why_not {
 template <class S>
 struct thread_policy {
   static_assert(weft::thread_policy<S>,
-                "weft: this is no thread policy: a copyable const function of (const concurrency::time_table&, const "
-                "machine&) that returns a std::vector<team>, by class; see docs/concepts/thread_policy.md");
+                "weft: this is not a thread policy: a copyable const function of (const concurrency::time_table&, "
+                "const machine&) that returns a std::vector<team>, by class; see docs/concepts/thread_policy.md");
 };
 } // namespace why_not
 

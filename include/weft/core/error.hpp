@@ -29,8 +29,8 @@ struct value_error : error {
 /// be asked before anything is allocated for them.
 constexpr std::size_t checked_count(std::size_t count, const char* where, const char* things) {
   if (count > none) {
-    throw value_error(where, "has " + std::to_string(count) + " " + things + "; ids have 32 bits, so that " +
-                               std::to_string(none) + " are the most");
+    throw value_error(where, "has " + std::to_string(count) + " " + things + "; ids have 32 bits, so at most " +
+                               std::to_string(none) + " are possible");
   }
   return count;
 }

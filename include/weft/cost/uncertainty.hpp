@@ -90,7 +90,7 @@ private:
   }
 
   [[noreturn]] static void refuse(const char* name, double value, const char* fix) {
-    throw value_error(std::string{name} + " spread", readable_number(value) + " is none: " + fix);
+    throw value_error(std::string{name} + " spread", readable_number(value) + " is not a spread: " + fix);
   }
 
   shape shape_ = shape::exact;

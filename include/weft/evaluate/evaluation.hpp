@@ -87,7 +87,7 @@ struct evaluation_for {
                 "joules …, or the objective cannot be copied; see docs/concepts/objective_for.md");
   static_assert(!run_policy_for<detail::run_of<E>, Problem> || scores ||
                   objective_for<objective, Problem, detail::run_of<E>>,
-                "weft: this is no objective: it has no const member score(problem, run), whose run is a "
+                "weft: this is not an objective: it has no const member score(problem, run), whose run is a "
                 "weft::simulation or a weft::trace, and which returns a weft::score or seconds, joules …; see "
                 "docs/concepts/objective_for.md");
 };

@@ -52,7 +52,8 @@ struct risk_measure {
 namespace detail {
 constexpr double checked_level(const char* name, double level, bool usable) {
   if (!usable) {
-    throw value_error(name, readable_number(level) + " is no level; it is a share of the samples, such as 0.95");
+    throw value_error(name, readable_number(level) + " is not a level; a level is a share of the samples, such as "
+                                                     "0.95");
   }
   return level;
 }

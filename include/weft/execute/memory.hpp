@@ -50,7 +50,7 @@ public:
     try {
       for (const device_id d : devices) {
         if (d >= p.num_devices()) {
-          throw value_error("device " + std::to_string(d), "is none of the program's " +
+          throw value_error("device " + std::to_string(d), "is not one of the program's " +
                                                              std::to_string(p.num_devices()));
         }
         if (!has(d)) {

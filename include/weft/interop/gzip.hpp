@@ -33,7 +33,7 @@ private:
       std::error_code ignored;
       file_.reset(std::filesystem::is_directory(path, ignored) ? nullptr : gzopen(name_.c_str(), "rb"));
       if (!file_) {
-        throw error("cannot read '" + name_ + "': it is no file that can be opened");
+        throw error("cannot read '" + name_ + "': it is not a file that can be opened");
       }
       gzbuffer(file_.get(), sizeof chars_);
     }

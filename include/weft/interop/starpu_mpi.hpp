@@ -312,7 +312,7 @@ private:
     } catch (const std::exception& e) {
       return e.what();
     } catch (...) {
-      return "threw what is no std::exception";
+      return "threw something that is not a std::exception";
     }
   }
 

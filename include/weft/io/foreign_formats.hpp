@@ -81,8 +81,8 @@ constexpr bool begins_with(std::string_view bytes) {
 inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return b.find_first_not_of(" \t\r\n") == b.npos; }, "it is empty"},
   {[](std::string_view b) { return b.starts_with("version https://git-lfs.github.com/spec/v1"); },
-   "it is a pointer of Git LFS, not the file that it stands for; fetch that with git lfs pull"},
-  {looks_like_matrix, "it is a matrix of the Matrix Market, not a graph of ops; convert it to a hyperdag"},
+   "it is a Git LFS pointer, not the file that it stands for; fetch that with git lfs pull"},
+  {looks_like_matrix, "it is a Matrix Market matrix, not a graph of ops; convert it to a hyperdag"},
   {begins_with<'G', 'G', 'U', 'F'>, "it is a GGUF file, which holds weights but no graph; export the model to ONNX"},
   {looks_like_safetensors,
    "it is a safetensors file, which holds weights but no graph; export the model to ONNX"},
@@ -99,13 +99,13 @@ inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return outermost_value(b, "graph_module").has_value(); }, "it is a PyTorch program",
    "pytorch"},
   {looks_like_stablehlo, "it is a program in StableHLO", "stablehlo"},
-  {begins_with<'\x1f', '\x8b'>, "it is compressed by gzip; decompress it first"},
+  {begins_with<'\x1f', '\x8b'>, "it is compressed with gzip; decompress it first"},
   {[](std::string_view b) { return has_json_format(b, "weft.plan"); }, "it is a plan"},
   {[](std::string_view b) { return has_json_format(b, "weft.trace"); }, "it is a trace"},
   {[](std::string_view b) { return has_json_format(b, "weft.schedule"); }, "it is a schedule"},
   {[](std::string_view b) { return has_json_format(b, "weft.profile"); }, "it is a profile"},
   {[](std::string_view b) { return outermost_value(b, "format").has_value(); },
-   "it is JSON, but its \"format\" is none that is known here"},
+   "it is JSON, but its \"format\" is not one that is known here"},
   {[](std::string_view b) { return outermost_value(b, "fpgas") && outermost_value(b, "cpus"); },
    "it is a placement of the device-placement study, not a problem"},
   {[](std::string_view b) { return json_tokens{b}.next().kind == '{'; },
@@ -114,7 +114,7 @@ inline constexpr known_format known_formats[]{
    "it is a list of files, as collections of instances have it; give one of the files"},
   {[](std::string_view b) { return ("\n" + std::string{b.substr(0, 1000)}).find("\npegasus:") != std::string::npos; },
    "it is a workflow of Pegasus 5 in YAML; of Pegasus, DAX is read, its XML"},
-  {[](std::string_view b) { return b.find('\0') != b.npos; }, "it is no text, and its format is not known"},
+  {[](std::string_view b) { return b.find('\0') != b.npos; }, "it is not text, and its format is not known"},
 };
 
 inline const known_format* known_format_of(std::string_view bytes) {

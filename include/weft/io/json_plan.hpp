@@ -33,7 +33,7 @@ inline nlohmann::ordered_json id_or_null(std::uint32_t id) {
 
 inline std::vector<std::string> texts_from_json(const json_value& list) {
   std::vector<std::string> texts;
-  list.array("a list of texts");
+  list.array("a list of strings");
   for (const json_value& text : list) {
     texts.push_back(text.text());
   }

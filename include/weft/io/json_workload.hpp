@@ -105,7 +105,7 @@ inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
   if (const auto memory = o.find("output_memory")) {
     const auto text = memory->text();
     if (text != "own" && text != "over_input" && text != "view") {
-      memory->fail("is none of own, over_input and view");
+      memory->fail("is not own, over_input or view");
     }
     result.memory = text == "view"  ? output_memory::view
                     : text == "own" ? output_memory::own

@@ -68,7 +68,7 @@ template <class Asked, class Others>
     problem = "it is " + std::string{instead} + " (" + std::string{reader.format()} + ")";
   };
   if (!with_reader_of(bytes, others, other)) {
-    problem = what_it_looks_like(bytes) + "; understood are " + formats_of(asked);
+    problem = what_it_looks_like(bytes) + "; the formats understood are " + formats_of(asked);
   }
   throw parse_error(file, 1, std::string{"not a "} + what + ": " + problem);
 }

@@ -290,7 +290,7 @@ inline runtime_placement device_map(const layer_placement& where) {
   }
   r.notes.emplace_back(
     "modules without an op in the graph, such as one whose weights are tied to another's, are not in "
-    "the map: accelerate names what lacks");
+    "the map: accelerate names those that are missing");
   return r;
 }
 

@@ -111,7 +111,7 @@ public:
     if (is_new) {
       nodes_.push_back(n);
     } else if (nodes_[found->second] != n) {
-      fail("the node " + in_quotes(n.name) + " is listed twice, and not with the same figures");
+      fail("the node " + in_quotes(n.name) + " is listed twice with different figures");
     }
     if (nodes_.size() > max_listed_nodes || ++times_ > max_partitions * max_listed_nodes) {
       fail("more than " + std::to_string(max_listed_nodes) + " nodes, or more than " + std::to_string(max_partitions) +

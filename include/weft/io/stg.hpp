@@ -81,7 +81,7 @@ public:
     const auto header = count_words(lines_[0].text);
     if (header > 3) {
       fail(lines_[0].number, "expected the number of tasks on the first line, perhaps with those of processors and a "
-                             "deadline behind it, got " + in_quotes(lines_[0].text));
+                             "deadline after it, got " + in_quotes(lines_[0].text));
     }
     const auto said = number<std::uint32_t>(0, word(0, 0), "number of tasks");
     const auto processors = header > 1 ? number<std::uint32_t>(0, word(0, 1), "number of processors") : 0;

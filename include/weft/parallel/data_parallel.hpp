@@ -195,7 +195,7 @@ private:
     }
     for (const op_id v : ids(step_.num_ops())) {
       if (is_shared(v) && owner_of(v) >= replicas_.size()) {
-        throw refuse("one belongs to a replica that there is not");
+        throw refuse("one belongs to a replica that does not exist");
       }
     }
     std::vector<bool> of_batch(step_.num_ops(), false); // follows from something that grows

@@ -113,7 +113,7 @@ inline void check(const pipeline_problem& p) {
     byte_count taken = 0, freed = 0;
     for (const auto& c : stage.cost) {
       if (!(c.seconds >= 0 && c.send_seconds >= 0 && c.seconds + c.send_seconds < std::numeric_limits<double>::max())) {
-        refuse(s, "takes a time that is no number of at least 0");
+        refuse(s, "takes a time that is not a number of at least 0");
       }
       taken += c.taken;
       freed += c.freed;

@@ -252,7 +252,7 @@ inline stages_value evaluate_stages(const stage_problem& p, std::span<const stag
       const auto v = s.layers[j];
       if (v >= p.layers.size() || stage_of[v] != none) {
         return refuse(where + " has layer " + std::to_string(v) +
-                      (v >= p.layers.size() ? ", which there is not" : " that has a stage already"));
+                      (v >= p.layers.size() ? ", which does not exist" : " that has a stage already"));
       }
       stage_of[v] = i;
       const auto& variants = p.layers[v].variants;

@@ -62,7 +62,7 @@ struct partitioner_for {
   static constexpr bool decides = partition::takes_problem<S, Problem> || partition::takes_random<S, Problem> ||
                                   partition::takes_workspace<S, Problem>;
   static_assert(can_be_called,
-                "weft: this is no partitioner, which the first stage of a pipeline must be: a const function of "
+                "weft: this is not a partitioner, which the first stage of a pipeline must be: a const function of "
                 "(problem), (problem, rng&) or (problem, rng&, workspace&) that returns a placement or a plan; see "
                 "docs/concepts/partitioner_for.md");
   static_assert(decides || !can_be_called,

@@ -140,7 +140,8 @@ private:
         for (const device_id d : ids(q_.num_devices())) {
           known += (known.empty() ? "" : ", ") + std::string{q_.name(d)};
         }
-        throw value_error(where(x), "'" + name + "' is no device of the platform, and no kind of one; it has " + known);
+        throw value_error(where(x), "'" + name + "' is neither a device of the platform nor a kind of device; it has " +
+                                        known);
       }
     }
     if (x.devices.empty() || x.ops.empty()) {
@@ -229,8 +230,8 @@ private:
       }
     }
     if (count + elsewhere.size() == 0) {
-      throw value_error(where(x), "matches no op: it is no type and no name of one, and no pattern of names; types "
-                                  "are " + some_types());
+      throw value_error(where(x), "matches no op: it is neither the type nor the name of one, nor a pattern of names; "
+                                  "types are " + some_types());
     }
     if (count == 0 || (!elsewhere.empty() && w_.name(elsewhere.front()) == x.ops)) {
       const op_id v = elsewhere.front();

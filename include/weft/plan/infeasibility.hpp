@@ -63,7 +63,7 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
            (i.op == none ? "" : ", while " + who + " runs,") + " and all devices together have " +
            readable_bytes(i.largest_free);
   case infeasibility::kind::never_ends:
-    return who + " fits nowhere: it would take for ever on every allowed device (" + to_string(i.kinds) +
+    return who + " fits nowhere: it would take forever on every allowed device (" + to_string(i.kinds) +
            ") that has room for it; its time must be finite somewhere";
   case infeasibility::kind::every_placement_fails:
     return "in every placement the ops of some device need more memory at some moment than it has, in whatever order "

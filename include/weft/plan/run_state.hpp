@@ -33,8 +33,8 @@ struct run_state {
 /// Complexity: O(n + transfers).
 inline run_state state_at(const trace& run, double now, std::vector<device_id> gone = {}) {
   if (!(now >= 0 && now <= std::numeric_limits<double>::max())) {
-    throw value_error("state_at", readable_number(now) + " is no time of a run; give seconds from its start, at least "
-                                                         "0");
+    throw value_error("state_at", readable_number(now) + " is not a time of a run; give seconds from its start, at "
+                                                         "least 0");
   }
   run_state s{now, {std::vector<op_record>(run.ops.size()), {}, 0}, std::move(gone)};
   for (const op_id v : ids(run.ops.size())) {

@@ -181,8 +181,8 @@ private:
           for (const auto& name : seen_) {
             names += (names.empty() ? "'" : ", '") + name + "'";
           }
-          throw error("something is said of the GPU '" + g.first +
-                      "', but the machine has none that is called so; it has " + (names.empty() ? "no GPUs" : names));
+          throw error("figures are given for the GPU '" + g.first +
+                      "', but the machine has none of that name; it has " + (names.empty() ? "no GPUs" : names));
         }
       }
     };

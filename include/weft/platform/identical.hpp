@@ -13,7 +13,7 @@ namespace weft::presets {
 /// takes as many seconds as it has work. Throws `value_error` for more than 4096, whose links would need 256 MiB.
 inline platform<> identical(std::uint32_t count) {
   if (count > 4096) {
-    throw value_error("identical platform", "has " + std::to_string(count) + " devices; 4096 are the most");
+    throw value_error("identical platform", "has " + std::to_string(count) + " devices; at most 4096 are possible");
   }
   return platform<>{std::vector<device>(count, device{.reached_rates = true}), link_matrix{count}};
 }

@@ -28,7 +28,7 @@ struct refiner_for<S, Problem, E, true> {
   static constexpr bool can_be_called =
     std::invocable<const S&, evaluator<Problem, E>&, weft::evaluated_plan, rng&>;
   static_assert(can_be_called,
-                "weft: this is no refiner, which the stages between the first and the last of a pipeline "
+                "weft: this is not a refiner, which the stages between the first and the last of a pipeline "
                 "must be: a const function of (evaluator&, evaluated_plan, rng&) that returns an "
                 "evaluated_plan; see docs/concepts/refiner_for.md");
   static_assert(!can_be_called || !std::copy_constructible<S> || weft::refiner_for<S, Problem, E>,

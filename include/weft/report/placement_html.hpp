@@ -31,7 +31,7 @@ inline void write_placement_html(std::ostream& out, const placed_model& m) {
   write_page_begin(out, m.about.model + " on " + m.about.platform);
   out << "<p class=\"facts\">" << plural(m.run.trace.ops.size(), "op") << ", " << plural(m.devices.size(), "device")
       << ", " << plural(m.run.trace.transfers.size(), "transfer")
-      << (m.about.strategy.empty() ? "" : "; placed by " + escape_html(m.about.strategy)) << "</p>\n";
+      << (m.about.strategy.empty() ? "" : "; strategy: " + escape_html(m.about.strategy)) << "</p>\n";
   if (!m.about.result.empty()) {
     out << "<p class=\"facts\">" << escape_html(m.about.result) << "</p>\n";
   }

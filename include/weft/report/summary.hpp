@@ -215,7 +215,7 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
   write_wrapped(out, "",
                 plural(m.run.trace.ops.size(), "op") + ", " + plural(m.devices.size(), "device") + ", " +
                   plural(m.run.trace.transfers.size(), "transfer") +
-                  (m.about.strategy.empty() ? "" : "; placed by " + m.about.strategy));
+                  (m.about.strategy.empty() ? "" : "; strategy: " + m.about.strategy));
   for (const auto& guess : m.about.guesses) {
     write_wrapped(out, "a guess: ", guess);
   }

@@ -70,9 +70,9 @@ struct ready_policy_for {
                 "push(item_id, double now) or pop(device_id, double now), an item_id; see "
                 "docs/concepts/ready_policy_for.md");
   static_assert(is_function || has_queue,
-                "weft: this is no ready policy, which the last stage of a pipeline must be, such as "
+                "weft: this is not a ready policy, which the last stage of a pipeline must be, such as "
                 "schedule::path_completion_time{}: it has neither assign_keys(context, span<double>) const nor a "
-                "queue<Problem>, and is no function of (placed_flow, item_id); a concurrency strategy, such as "
+                "queue<Problem>, and is not a function of (placed_flow, item_id); a concurrency strategy, such as "
                 "concurrency::s1_s2_s3, may stand there for moldable problems, with weft/simulate/manycore.hpp; see "
                 "docs/concepts/ready_policy_for.md");
 };

@@ -77,7 +77,7 @@ namespace why_not {
 template <class D, class Problem, class Policy>
 struct device_model_for {
   static_assert(simulate::device_model_for<D, Problem, Policy>,
-                "weft: these are no devices for this policy: a device model is a copyable value with "
+                "weft: this is not a device model for this policy: a device model is a copyable value with "
                 "state_for(problem, policy) const, whose result has reset(placed_flow, order), push(item_id, "
                 "device_id, double now) and serve(device_id, double now, begin); those of concurrency strategies are "
                 "in weft/simulate/manycore.hpp; see docs/concepts/device_model_for.md");

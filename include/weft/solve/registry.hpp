@@ -62,7 +62,7 @@ struct budgeted_refiner_for {
     }
   }();
   static_assert(can_be_called,
-                "weft: this is no refiner of a registry, which must be a const function of (auto& judge, "
+                "weft: this is not a refiner of a registry, which must be a const function of (auto& judge, "
                 "evaluated_plan, rng&) that returns an evaluated_plan; see docs/concepts/refiner_for.md");
   static_assert(!can_be_called || refines,
                 "weft: this refiner does not return an evaluated_plan, or cannot be copied; see "

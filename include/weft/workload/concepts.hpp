@@ -91,7 +91,7 @@ template <class W>
 struct dataflow_workload {
   static constexpr bool is_builder = requires(W w) { static_cast<W&&>(w).build(); };
   static constexpr bool has_tensors = requires(const W& w) { w.num_tensors(); };
-  static_assert(!is_builder, "weft: a builder is no workload yet; pass what std::move(builder).build() returns");
+  static_assert(!is_builder, "weft: a builder is not a workload yet; pass what std::move(builder).build() returns");
   static_assert(has_tensors || is_builder, "weft: this workload lacks num_tensors() const, a number; if it is a graph, "
                                            "annotated_graph{graph, {.work = work}} makes a workload of it; see "
                                            "docs/concepts/dataflow_workload.md");

@@ -116,7 +116,7 @@ inline constexpr std::array<entry, 20> entries{{
    [](nn::network& net, input_size s) {
      return resnet50_task(net, s.batch, {.image_size = 32, .classes = 10});
    }},
-  {"switch_base", "12 + 12 transformer layers of 768, each other one with 8 experts, Adam (619,339,008 parameters)",
+  {"switch_base", "12 + 12 transformer layers of 768, every other one with 8 experts, Adam (619,339,008 parameters)",
    {8, 512}, [](nn::network& net, input_size s) { return switch_task(net, s.batch, {.length = s.length}); }},
 }};
 
@@ -163,7 +163,7 @@ inline request parse(std::string_view spec) {
   r.network = &find(rest.substr(0, at));
   r.size = r.network->size;
   if (r.decode && r.network->decode == nullptr) {
-    throw value_error("zoo", std::string{r.network->name} + " does not make token after token, so '" +
+    throw value_error("zoo", std::string{r.network->name} + " does not generate token after token, so '" +
                                std::string{spec} + "' can be training or inference only");
   }
   if (at == rest.npos) {

@@ -178,7 +178,7 @@ TEST_CASE("mpi::executor: another program's memory, or too little, is a run that
   const auto kernel = [](op_id, const execute::op_buffers&) {};
   const auto report = run(kernel, all.rank() == 1 ? wrong : memory);
   CHECK(report.status == run_status::failed);
-  CHECK(report.message == "rank 1: mpi::executor: the memory is another program's");
+  CHECK(report.message == "rank 1: mpi::executor: the memory belongs to another program");
   CHECK(same(all, report));
   CHECK(run(kernel, all.rank() == 1 ? small : memory).message ==
         "rank 1: mpi::executor: the memory lacks device 1; make it for executor.devices()");
@@ -190,7 +190,7 @@ TEST_CASE("mpi::executor: another program's memory, or too little, is a run that
   execute::memory memory_of_first{on_first, run_alone.devices()};
   const auto idle = run_alone(kernel, all.rank() == 1 ? wrong : memory_of_first);
   CHECK(idle.status == run_status::failed);
-  CHECK(idle.message == "rank 1: mpi::executor: the memory is another program's");
+  CHECK(idle.message == "rank 1: mpi::executor: the memory belongs to another program");
   CHECK(same(all, idle));
   CHECK(run_alone(kernel, memory_of_first).num_finished == 20);
 }
@@ -256,7 +256,7 @@ TEST_CASE("mpi::executor: an exception is told on all ranks, with its op") {
     }
   }
   CHECK(run([](op_id, const execute::op_buffers&) { throw 7; }, memory).message ==
-        "op 0 on rank 0: an exception that is no std::exception");
+        "op 0 on rank 0: an exception that is not a std::exception");
   CHECK(run([](op_id, const execute::op_buffers&) {}, memory).num_finished == 40);
 }
 

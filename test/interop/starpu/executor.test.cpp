@@ -306,7 +306,7 @@ TEST_CASE("starpu: what cannot be run is told in one line") {
   CHECK_THROWS_WITH_AS((starpu::executor{s.starpu, drawn.workload, {placement(n, 1)}, {.workers = {0}}}),
                        "executor_options.workers: has 1 workers for 2 devices", value_error);
   CHECK_THROWS_WITH_AS((starpu::executor{s.starpu, drawn.workload, drawn.plan, {.workers = {99}}}),
-                       "executor_options.workers: names worker 99, which is none of the 2 CPU workers; see "
+                       "executor_options.workers: names worker 99, which is not one of the 2 CPU workers; see "
                        "session::cpu_workers()", value_error);
   const auto program = drawn.program(), other = draw_step(8, 1).program();
   starpu::executor run{s.starpu, program};

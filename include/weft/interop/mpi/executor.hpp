@@ -313,7 +313,7 @@ private:
     record_.begin(*program_, s.options.record);
     std::string wrong;
     if (s.memory.program().fingerprint() != program_->fingerprint()) {
-      wrong = "the memory is another program's";
+      wrong = "the memory belongs to another program";
     }
     for (const device_id d : devices_) {
       if (wrong.empty() && !s.memory.has(d)) {
@@ -451,7 +451,7 @@ private:
     } catch (const std::exception& x) {
       return x.what();
     } catch (...) {
-      return "an exception that is no std::exception";
+      return "an exception that is not a std::exception";
     }
     return {};
   }

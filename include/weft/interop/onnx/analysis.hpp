@@ -66,7 +66,7 @@ public:
     for (const auto& [name, count] : options_.trips) {
       if (name != "*" && !loops_.contains(name)) {
         throw parse_error(file_, 0,
-                          "trips are given for " + io::in_quotes(name) + ", which is no loop that runs; " +
+                          "trips are given for " + io::in_quotes(name) + ", which is not a loop that runs; " +
                             (loops_.empty() ? "there is none"
                                             : "there is " + io::joined_first(12, loops_, io::in_quotes)));
       }
@@ -92,7 +92,8 @@ public:
 
   /// The size of a tensor. Throws `parse_error` if it is out of range.
   byte_count bytes_of(const value& v, std::string_view name) {
-    constexpr auto no_fixed_size = "tensors of elements without a fixed size: 16 bytes for a text, a sequence has one";
+    constexpr auto no_fixed_size = "tensors whose elements have no fixed size: 16 bytes for a string, one element for "
+                                   "a sequence";
     const ::onnx::TypeProto* type = &v.type;
     for (int depth = 0; depth < 100 && type->value_case() != ::onnx::TypeProto::kTensorType; ++depth) {
       if (type->has_sequence_type()) {
@@ -325,7 +326,7 @@ private:
       std::for_each(a.graphs().begin(), a.graphs().end(), add);
     }
     if (has_body(n)) {
-      noted_.add("ops with graphs and without a rule: they run once", n.op_type());
+      noted_.add("ops with subgraphs and without a rule: they run once", n.op_type());
     }
   }
 
@@ -420,7 +421,7 @@ private:
         }
       }
       if (differ) {
-        noted_.add("conditionals with branches of other shapes: those of the dearer one count", n.op_type());
+        noted_.add("conditionals whose branches differ in shape: those of the dearer branch count", n.op_type());
       }
     }
     return outputs;

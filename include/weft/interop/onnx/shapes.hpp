@@ -87,7 +87,7 @@ public:
         return guessed;
       }
       if (is_inferred) {
-        noted_.add("declared shapes count, though others follow from the inputs", name);
+        noted_.add("declared shapes are taken, though others follow from the inputs", name);
       }
       *shape.mutable_shape() = wanted;
       for (int i = 0; i < wanted.dim_size(); ++i) {
@@ -113,7 +113,7 @@ public:
       }
     }
     if (differs) {
-      noted_.add("declared shapes count, though others follow from the inputs", name);
+      noted_.add("declared shapes are taken, though others follow from the inputs", name);
     }
     return guessed && !all_declared;
   }
@@ -139,7 +139,7 @@ public:
     if (type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET && !type.has_tensor_type()) {
       return false;
     }
-    noted_.add("outputs of unknown shapes: as large as the largest input", n.op_type());
+    noted_.add("outputs with unknown shapes: taken to be as large as the largest input", n.op_type());
     const auto element = type.tensor_type().elem_type();
     const value* largest = nullptr;
     double most = -1;

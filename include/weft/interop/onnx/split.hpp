@@ -245,7 +245,7 @@ private:
       throw value_error("placement of node " + std::to_string(v), "it is not placed; a model is cut by devices");
     }
     if (nodes_.size() != count) {
-      throw parse_error(file, 0, "the model is damaged: its bytes are no complete ModelProto");
+      throw parse_error(file, 0, "the model is damaged: its bytes are not a complete ModelProto");
     }
   }
 

@@ -33,11 +33,11 @@ inline ::onnx::ModelProto decode(std::string_view bytes, const std::string& file
   const std::uint64_t most = 20 * std::uint64_t{bytes.size()} + (std::uint64_t{64} << 20);
   if (wire::decoded_bytes(bytes, most) > most) {
     throw parse_error(file, 0,
-                      "decoding it would take over 20 times its size: it has millions of tiny parts, as no model has");
+                      "decoding it would take over 20 times its size: it has millions of tiny parts, unlike any model");
   }
   ::onnx::ModelProto m;
   if (!m.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    throw parse_error(file, 0, "the model is damaged or truncated: its bytes are no complete ModelProto");
+    throw parse_error(file, 0, "the model is damaged or truncated: its bytes are not a complete ModelProto");
   }
   return m;
 }
@@ -77,8 +77,8 @@ public:
     result.notes = analysis_.notes();
     result.float_bytes = analysis_.float_bytes();
     if (num_on_text_ != 0) {
-      result.notes.push_back(std::to_string(num_on_text_) + (num_on_text_ == 1 ? " op reads or makes texts, and runs"
-                                                                               : " ops read or make texts, and run") +
+      result.notes.push_back(std::to_string(num_on_text_) + (num_on_text_ == 1 ? " op reads or makes strings, and runs"
+                                                                               : " ops read or make strings, and run") +
                              " on CPUs only");
     }
     if (folded_ != 0) {
@@ -164,7 +164,7 @@ private:
         if (!made_by_.contains(x) && !analysis_.main().values.contains(x)) {
           throw parse_error(file_, 0,
                             where(v) + " reads tensor " + io::in_quotes(x) +
-                              ", which no node makes and which is no input or initializer");
+                              ", which no node makes and which is not an input or initializer");
         }
       }
       inputs_[v].assign(names.begin(), names.end());

@@ -42,7 +42,7 @@ const json* find(const json& object, const char* key, Keys... inner) {
 inline const json& member(const json& object, const char* key, const std::string& where) {
   const auto* found = find(object, key);
   if (found == nullptr) {
-    throw error(where + " has no \"" + key + "\": this is no exported program, or one of a version that is not known");
+    throw error(where + " has no \"" + key + "\": this is not an exported program, or of a version that is not known");
   }
   return *found;
 }
@@ -50,7 +50,7 @@ inline const json& member(const json& object, const char* key, const std::string
 inline const json& list(const json& object, const char* key, const std::string& where) {
   const auto& found = member(object, key, where);
   if (!found.is_array()) {
-    throw error("\"" + std::string{key} + "\" of " + where + " is no list");
+    throw error("\"" + std::string{key} + "\" of " + where + " is not a list");
   }
   return found;
 }

@@ -99,7 +99,7 @@ public:
       element = 4;
     }
     if (dims->size() > 64) {
-      throw error("a tensor has more than 64 extents, which PyTorch has not");
+      throw error("a tensor has more than 64 extents, more than PyTorch allows");
     }
     tensor_shape made;
     for (const auto& size : *dims) {

@@ -238,7 +238,7 @@ private:
       return;
     }
     if (results.empty() && (reads.empty() || type.find("assert") != type.npos || type.starts_with("aten.sym_"))) {
-      assumed_.add("nodes compute sizes or check them: they are no ops", type);
+      assumed_.add("nodes compute sizes or check them: they do not count as ops", type);
       for (const auto* read : reads) {
         if (read->value.op != none) {
           awaited.push_back(read->value.op);
@@ -309,7 +309,7 @@ private:
         num_waits_ += at->second.size();
       }
       if (num_waits_ > 2'000'000) {
-        throw error("sizes depend on so many ops that a program can hardly mean it");
+        throw error("sizes depend on more ops than any real program has");
       }
     }
     return ops;

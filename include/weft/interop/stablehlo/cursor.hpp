@@ -120,7 +120,7 @@ public:
     for (;;) {
       const auto end = text_.find('"', at_);
       if (end == text_.npos) {
-        fail("a text in quotes has no end", start);
+        fail("a quoted string has no end", start);
       }
       auto escapes = end;
       while (escapes > start && text_[escapes - 1] == '\\') {

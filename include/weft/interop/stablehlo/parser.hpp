@@ -245,7 +245,7 @@ private:
     if (r.num_arguments == 0) {
       r.first_argument = id;
     } else if (r.first_argument + r.num_arguments != id) {
-      in_.fail("a region has several blocks with arguments, which StableHLO has not");
+      in_.fail("a region has several blocks with arguments, which StableHLO does not have");
     }
     p_.values.push_back({.type = type, .number = r.num_arguments++});
     names_.define(name, id, 1);

@@ -117,7 +117,7 @@ private:
       chosen = chosen == none || (p_.functions[f].is_public && !p_.functions[chosen].is_public) ? f : chosen;
     }
     if (chosen == none) {
-      throw error("the text has no function with a body, so no StableHLO program");
+      throw error("the text has no function with a body, so it is not a StableHLO program");
     }
     if (candidates > 1) {
       notes_.push_back("there is no function @main: the first one is read, " +
@@ -244,7 +244,7 @@ private:
   void pass_results(const operation& o, region_id body) {
     const auto* end = p_.terminator(body);
     if (end == nullptr || end->num_operands != o.num_results) {
-      throw error("operation %" + std::string{o.result} + " has not as many results as what it calls returns");
+      throw error("operation %" + std::string{o.result} + " does not have as many results as what it calls returns");
     }
     for (std::uint32_t i = 0; i < o.num_results; ++i) {
       pass(p_.operands(*end)[i], o.first_result + i);
@@ -253,7 +253,7 @@ private:
   void inline_region(const operation& o, region_id body, const std::string& path) {
     const auto& r = p_.regions[body];
     if (r.num_arguments != o.num_operands) {
-      throw error("operation %" + std::string{o.result} + " has not as many operands as what it calls takes");
+      throw error("operation %" + std::string{o.result} + " does not have as many operands as what it calls takes");
     }
     if (std::ranges::find(open_, body) != open_.end() || open_.size() >= 100) {
       throw error("functions call themselves, or each other more than 100 deep");
@@ -276,7 +276,7 @@ private:
       const auto& o = p_.ops[number];
       const auto name = plain_name(o.name);
       if (++visited_ > max_ops_) {
-        throw error("calls multiply to more operations than such a text can mean");
+        throw error("calls expand to more operations than any real program has");
       }
       if (name == "return" || name == "yield") {
         continue;
@@ -430,7 +430,7 @@ private:
   void count_reads(std::size_t more) {
     num_reads_ += more;
     if (num_reads_ > max_reads_) {
-      throw error("calls multiply to more operations than such a text can mean");
+      throw error("calls expand to more operations than any real program has");
     }
   }
 

@@ -97,7 +97,8 @@ public:
     }
     for (const int w : given) {
       if (std::find(cpu_workers_.begin(), cpu_workers_.end(), w) == cpu_workers_.end()) {
-        throw value_error("executor_options.workers", "names worker " + std::to_string(w) + ", which is none of the " +
+        throw value_error("executor_options.workers", "names worker " + std::to_string(w) + ", which is not one of "
+                                                                                            "the " +
                                                         have + " CPU workers; see session::cpu_workers()");
       }
     }

@@ -181,8 +181,8 @@ inline measured_costs read_costs(std::string_view bytes, const std::string& file
   const auto what = detail::content_of(bytes);
   using enum schema::message_id;
   if (what.message != cost_graph_def && what.message != step_stats && what.message != run_metadata) {
-    throw parse_error(file, 0, "not a file with costs of TensorFlow's: understood are CostGraphDef, StepStats and "
-                               "RunMetadata, as text or binary");
+    throw parse_error(file, 0, "not a file with costs from TensorFlow: the formats understood are CostGraphDef, "
+                               "StepStats and RunMetadata, as text or binary");
   }
   return detail::in_file(file, bytes, [&](const detail::encoded_file& in) {
     const auto encoded = in.bytes;

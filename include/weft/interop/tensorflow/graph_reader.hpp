@@ -322,7 +322,7 @@ private:
     count(a.deduced.size(),
           "inputs have no shape; those of the ops that read them were taken: " + io::joined_first(6, a.deduced));
     count(a.guessed.size(),
-          "inputs have no shape, and nothing tells it: they count as one number per example: " +
+          "inputs have no shape, and none can be inferred: they count as one number per example: " +
             io::joined_first(6, a.guessed));
     count(a.at_most, "outputs are as large as their data say: the most that is possible is taken");
     count(a.unknown_shapes, "outputs have unknown shapes: they count as large as the op's first input, or as one "

@@ -58,7 +58,7 @@ struct reader {
   model read(std::string_view bytes, const std::string& file) const {
     if (!recognises(bytes)) {
       throw parse_error(file, 0,
-                        "not a graph of TensorFlow's: understood are GraphDef, SavedModel and CostGraphDef, as "
+                        "not a TensorFlow graph: the formats understood are GraphDef, SavedModel and CostGraphDef, as "
                         "text or binary");
     }
     return detail::in_file(file, bytes, [&](const detail::encoded_file& in) {
@@ -126,7 +126,7 @@ private:
     for (const auto& [name, count] : trips) {
       if (name != "*" && !calls.loops().contains(name)) {
         const auto known = io::joined(calls.loops(), [](const auto& loop) { return io::in_quotes(loop.first); });
-        throw error("trips are given for " + io::in_quotes(name) + ", which is no loop of the graph; " +
+        throw error("trips are given for " + io::in_quotes(name) + ", which is not a loop of the graph; " +
                     (known.empty() ? "it has none" : "there is " + known));
       }
     }
@@ -145,8 +145,9 @@ private:
           inputs.push_back(io::in_quotes(whole[other].name));
         }
       }
-      throw error("a shape is given for " + io::in_quotes(name) + ", which is no input of the graph and no op that "
-                  "could have it; " + (inputs.empty() ? "it has no inputs" : "inputs are " + io::joined(inputs)));
+      throw error("a shape is given for " + io::in_quotes(name) +
+                  ", which is neither an input of the graph nor an op that could have it; " +
+                  (inputs.empty() ? "it has no inputs" : "inputs are " + io::joined(inputs)));
     }
   }
 

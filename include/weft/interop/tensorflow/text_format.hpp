@@ -290,7 +290,7 @@ private:
   /// One text in quotes, or several in a row, which are one.
   std::string take_text(const schema::field& f) {
     if (now() != '"' && now() != '\'') {
-      fail("expected a text in quotes after '" + std::string{f.name} + ":'");
+      fail("expected a quoted string after '" + std::string{f.name} + ":'");
     }
     std::string value;
     while (now() == '"' || now() == '\'') {
@@ -302,7 +302,7 @@ private:
         if (now() == '\\') {
           take_escape(value);
         } else if (now() == '\n') {
-          fail("a text in quotes goes beyond its line");
+          fail("a quoted string goes beyond its line");
         } else if (!at_end() && now() != quote) {
           value += text_[at_++];
         }
@@ -334,7 +334,7 @@ private:
       append_utf8(value, take_digits(c == 'u' ? 4 : 8, 16));
     } else {
       fail("unknown escape '\\" + (at_end() || static_cast<unsigned char>(c) < 32 ? std::string{} : std::string{c}) +
-           "' in a text");
+           "' in a string");
     }
   }
   std::uint32_t take_digits(std::size_t most, int base) {
@@ -342,14 +342,14 @@ private:
     const auto rest = text_.substr(at_, most);
     const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), value, base);
     if (status != std::errc{}) {
-      fail("an escape in a text lacks its digits");
+      fail("an escape in a string has no digits");
     }
     at_ += static_cast<std::size_t>(end - rest.data());
     return value;
   }
   void append_utf8(std::string& value, std::uint32_t point) const {
     if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) {
-      fail("an escape in a text is no character");
+      fail("an escape in a string is not a character");
     }
     const unsigned tails = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
     constexpr std::uint8_t marks[] = {0, 0xc0, 0xe0, 0xf0};

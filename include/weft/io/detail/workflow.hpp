@@ -114,7 +114,7 @@ public:
       notes.push_back(std::to_string(num_staged_) + " files of " + number_text(staged_bytes_) +
                       " bytes in all come from outside; staging them is not modelled");
     }
-    count(num_in_place_, " files are read by the task that writes them, which is no edge");
+    count(num_in_place_, " files are read by the task that writes them, which is not an edge");
     count(num_unlisted_, " pairs of tasks share a file without being listed as parent and child; the file counts");
     return std::move(result);
   }

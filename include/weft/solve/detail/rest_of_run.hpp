@@ -280,7 +280,7 @@ private:
       return next > 0;
     };
     if (!own(past_device())) {
-      throw value_error("run_state", "the platform uses all 64 kinds of devices; what was needs one");
+      throw value_error("run_state", "the platform uses all 64 kinds of devices; what ran before needs one");
     }
     std::vector<std::uint8_t> is_bound = is_held_;
     for (const device_id d : only_) {

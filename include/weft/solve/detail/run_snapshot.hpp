@@ -37,7 +37,7 @@ struct busy_slot {
 template <class Problem>
 class run_snapshot {
 public:
-  /// Throws `value_error` or `dangling_id_error` if the state is none of the problem.
+  /// Throws `value_error` or `dangling_id_error` if the state is not one of the problem.
   run_snapshot(const Problem& p, run_state s) : p_{&p}, state_{std::move(s)}, gone_(p.num_devices(), 0) {
     check();
     for (const device_id d : state_.gone) {
@@ -77,7 +77,7 @@ private:
     const auto& [now, begun, gone] = state_;
     const auto bad_time = [](double x) { return !(x >= 0 && x <= std::numeric_limits<double>::max()); };
     if (bad_time(now)) {
-      throw value_error("run_state", "its time, " + readable_number(now) + ", is none");
+      throw value_error("run_state", "its time, " + readable_number(now) + ", is not a time");
     }
     if (begun.ops.size() != p_->num_ops()) {
       throw value_error("run_state", "it has records of " + std::to_string(begun.ops.size()) +

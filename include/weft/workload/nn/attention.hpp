@@ -213,7 +213,7 @@ struct attention_options {
 namespace detail {
 inline std::uint64_t heads_of_keys(const attention_options& o) {
   const auto count = o.kv_heads == 0 ? o.heads : o.kv_heads;
-  require(count > 0 && o.heads % count == 0, "attention", "the heads do not divide by those of keys and values");
+  require(count > 0 && o.heads % count == 0, "attention", "the heads are not a multiple of those of keys and values");
   return count;
 }
 } // namespace detail
@@ -221,7 +221,7 @@ inline std::uint64_t heads_of_keys(const attention_options& o) {
 /// Scaled dot-product attention with several heads: `x` asks (a row per batch and query), `memory` answers (a row per
 /// batch and key; x itself for self-attention). Projections `query`, `key`, `value` and `output` of the scope `name`.
 /// Returns as many rows as x has, each as wide as those of x.
-/// Throws `value_error` if the rows do not divide by the batch, or the heads by those of keys.
+/// Throws `value_error` if the rows are not a multiple of the batch, or the heads by those of keys.
 /// Source: Vaswani et al., *Attention Is All You Need*, arXiv 1706.03762, section 3.2; for fewer heads of keys Ainslie
 /// et al., *GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints*, arXiv 2305.13245.
 inline tensor attention(const std::string& name, const tensor& x, const tensor& memory, std::uint64_t batch,
@@ -232,7 +232,8 @@ inline tensor attention(const std::string& name, const tensor& x, const tensor& 
   const auto width = o.heads * o.head_size;
   const auto kv_heads = detail::heads_of_keys(o);
   const auto by_head = [&](const char* part, const tensor& from, std::uint64_t count, const tensor& angles) {
-    detail::require(batch > 0 && from.dims().at(0) % batch == 0, "attention", "the rows do not divide by the batch");
+    detail::require(batch > 0 && from.dims().at(0) % batch == 0, "attention", "the rows are not a multiple of the "
+                                                                              "batch");
     const auto projected = dense(part, from, count * o.head_size, o.bias);
     const auto inner = net.scope(part);
     const auto heads = reshape(projected, {batch, from.dims()[0] / batch, count, o.head_size});
