@@ -51,7 +51,7 @@ TEST_CASE("onnx: a shape that the file declares counts, not one that follows fro
   const auto r = declared().read();
   CHECK(bytes(r.ops, 1) == 8 * 64 * 4);
   CHECK(r.ops.work(2) == 2 * 8 * 64 * 512);
-  CHECK_FALSE(mentions(r.notes, "declared shapes count")); // what it contradicts was a guess
+  CHECK_FALSE(mentions(r.notes, "declared shapes are taken")); // what it contradicts was a guess
   const auto batched = declared().read({.batch = 32}); // declared with the batch of the file, 8
   CHECK(bytes(batched.ops, 1) == 32 * 64 * 4);
   CHECK(batched.ops.work(2) == 2 * 32 * 64 * 512);
@@ -223,7 +223,7 @@ TEST_CASE("onnx: a condition that follows from shapes chooses the branch") {
   open.m.mutable_graph()->mutable_node(2)->set_output(0, "unused");
   CHECK(open.read().ops.work(3) == 64 * 256);
   CHECK(open.read().ops.work(4) == 2.0 * 64 * 256 * 512);
-  CHECK(mentions(open.read().notes, "branches of other shapes"));
+  CHECK(mentions(open.read().notes, "branches differ in shape"));
 }
 
 TEST_CASE("onnx: shapes decide conditions with comparisons, logic and reductions") {

@@ -190,7 +190,7 @@ TEST_CASE("inputs without a shape get that of what reads them, or what the calle
   CHECK(outputs(given, 2) == std::vector<byte_count>{7 * 784 * 4});
   const auto guessed = read(node("x", "Placeholder") + node("y", "Neg", {"x"}), {.batch = 5});
   CHECK(outputs(guessed, 1) == std::vector<byte_count>{20});
-  CHECK(noted(guessed, "nothing tells it"));
+  CHECK(noted(guessed, "none can be inferred"));
   using option = assumed_size::option;
   CHECK(guessed.assumed == std::vector<assumed_size>{{option::shape, "x"}});
 }

@@ -111,15 +111,15 @@ TEST_CASE("read: what no reader takes is told by sight, with a way out") {
                 "it is a safetensors file"},
          sample{"\x89HDF\r\n", "it is an HDF5 file"},
          sample{"PK\x03\x04", "it is a zip archive"},
-         sample{"\x1f\x8b\x08", "it is compressed by gzip"},
+         sample{"\x1f\x8b\x08", "it is compressed with gzip"},
          sample{R"({"version": 1, "format": "weft.plan"})", "it is a plan;"},
          sample{R"({"format": "weft.trace"})", "it is a trace;"},
          sample{R"({"format": "weft.profile"})", "it is a profile;"},
-         sample{R"({"format": "other"})", "its \"format\" is none that is known"},
+         sample{R"({"format": "other"})", "its \"format\" is not one that is known"},
          sample{R"({"cpus": [], "fpgas": []})", "not a problem"},
          sample{R"({"ops": {"format": "weft.workload"}})", "it is JSON, but without"},
          sample{"{", "it is JSON, but without"},
-         sample{"\x7f" "ELF\0"s, "it is no text"},
+         sample{"\x7f" "ELF\0"s, "it is not text"},
        }) {
     CAPTURE(part);
     CHECK(told(bytes).starts_with("x:1: not a model: "));

@@ -241,7 +241,7 @@ TEST_CASE("described machines: figures are given by name without its maker, win 
   CHECK(
     refusal(all, {.gpus = {{"A30", {.gibibytes = 20}}}}) ==
     "figures are given for the GPU 'A30', but the machine has none of that name; it has 'NVIDIA A100-SXM4-80GB'");
-  CHECK(refusal(all, {.types = {{"a100", "A30"}}}).starts_with("something is said of the GPU 'a100', but"));
+  CHECK(refusal(all, {.types = {{"a100", "A30"}}}).starts_with("figures are given for the GPU 'a100', but"));
 }
 
 TEST_CASE("described machines: lists of GPUs that no node has are refused") {

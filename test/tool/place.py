@@ -55,7 +55,7 @@ def main(folder):
     refused('zoo:mnist_conv', '--platform', 'none/such.json', because='no such file')
     refused('none.onnx', '--platform', 'dgx_a100', because='no such file')
     refused('zoo:mnist_conv@3', '--batch', '4', '--platform', 'dgx_a100', because='has a batch size already')
-    refused(*net[:3], '--budget', 'much', because='no budget')
+    refused(*net[:3], '--budget', 'much', because='not a budget')
     refused(*net, '--html', path('no/such/report.html'), because='cannot be opened')
     refused('none.onnx', *net[1:], '--plan', path('no/such/plan.json'), because='cannot be opened') # before all else
     refused(*net, '-o', path('placed.txt'), because='.pbtxt')
@@ -98,7 +98,7 @@ def main(folder):
         check(counts(again) == counts(first), f'{form}: {counts(again)} and not {counts(first)}')
     refused(path('net.onnx'), '--platform', 'workstation_2gpu', '-o', path('x.json'), because='use --plan for the plan')
     refused(path('net.pb'), '--platform', 'workstation_2gpu', '-o', path('x.onnx'), because='.pb or .pbtxt')
-    refused(path('net.pb'), '--platform', 'workstation_2gpu', '--shape', 'nothing=1x2', because='no input of the graph')
+    refused(path('net.pb'), '--platform', 'workstation_2gpu', '--shape', 'nothing=1x2', because='neither an input of the graph')
     refused(path('net.onnx'), '--platform', 'workstation_2gpu', '--shape', 'x=1x2',
             because='--shape is for TensorFlow graphs')
     with open(path('again.pbtxt')) as f:
@@ -798,7 +798,7 @@ def main(folder):
     refused(*split[:1], '--platform', 'workstation_1gpu', '--parallel', 'data', because='no two devices')
     one = {'format': 'weft.workload', 'version': 1, 'ops': [{'name': 'op', 'type': 'MatMul', 'work': 1e12}]}
     refused(write('one.json', json.dumps(one)), *split[1:], '--parallel', 'data', because='not known')
-    refused(path('one.json'), *split[1:], '--parallel', 'tensor', because='known of bundled networks only')
+    refused(path('one.json'), *split[1:], '--parallel', 'tensor', because='known for bundled networks only')
 
     # What is best for an objective must fit as well
     devices = [{'kind': 'cpu', 'speed': 1e12, 'memory': 1e9, 'memory_bandwidth': 1e11},
