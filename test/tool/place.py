@@ -98,7 +98,8 @@ def main(folder):
         check(counts(again) == counts(first), f'{form}: {counts(again)} and not {counts(first)}')
     refused(path('net.onnx'), '--platform', 'workstation_2gpu', '-o', path('x.json'), because='use --plan for the plan')
     refused(path('net.pb'), '--platform', 'workstation_2gpu', '-o', path('x.onnx'), because='.pb or .pbtxt')
-    refused(path('net.pb'), '--platform', 'workstation_2gpu', '--shape', 'nothing=1x2', because='neither an input of the graph')
+    refused(path('net.pb'), '--platform', 'workstation_2gpu', '--shape', 'nothing=1x2',
+            because='neither an input of the graph')
     refused(path('net.onnx'), '--platform', 'workstation_2gpu', '--shape', 'x=1x2',
             because='--shape is for TensorFlow graphs')
     with open(path('again.pbtxt')) as f:
