@@ -41,7 +41,7 @@ void declare(CLI::App& app, options& o) {
     ->check(CLI::PositiveNumber.description(""))
     ->type_name("FLOPS");
   auto& c = o.calibration;
-  app.add_option("--seconds", c.seconds, "After that long, what is left is taken to be like what was measured")
+  app.add_option("--seconds", c.seconds, "Stop after so long; pairs that are left are taken to be like those measured")
     ->check(CLI::PositiveNumber.description(""))
     ->type_name("S")
     ->capture_default_str();
@@ -53,7 +53,7 @@ void declare(CLI::App& app, options& o) {
     ->check(CLI::Range(1u, 1'000'000u).description(""))
     ->type_name("N")
     ->capture_default_str();
-  app.add_option("--trips", c.trips, "Round trips for each size of messages, of which the median counts")
+  app.add_option("--trips", c.trips, "Round trips for each message size; the median counts")
     ->check(CLI::Range(1, 1'000'000).description(""))
     ->type_name("N")
     ->capture_default_str();
@@ -74,10 +74,10 @@ std::string summary(const weft::mpi::calibration& c, const std::vector<weft::mpi
   }
   for (const auto& host : crowded) {
     text += fmt::format("\n{} has {} core{} for {} ranks, which share them: latencies and rates of single transfers "
-                        "are not to be relied on", host.name, host.cores, host.cores == 1 ? "" : "s", host.ranks);
+                        "are not reliable", host.name, host.cores, host.cores == 1 ? "" : "s", host.ranks);
   }
   if (restless && crowded.empty()) {
-    text += "\ntimes vary too much to be relied on: is something else running?";
+    text += "\ntimes vary too much to be reliable: is something else running?";
   }
   if (!c.complete) {
     text += "\nthere was not enough time to measure everything; --seconds gives more";

@@ -75,7 +75,7 @@ void declare(CLI::App& app, options& o) {
              "  mpirun -n 16 --hostfile hosts distributed --net lstm --budget 5 --html report.html\n"
              "  mpirun -n 2 distributed --net convolutions --pipeline --batch 16 --micro-batches 4\n\n"
              "A hostfile has a line per host; Open MPI: 'node1 slots=4', MPICH: 'node1:4'. The networks are\n"
-             "small, so that a step takes a core some 10 ms: over a slow link, one rank may be the best plan.\n\n"
+             "small: a step takes one core some 10 ms: over a slow link, one rank may be the best plan.\n\n"
              "Exit status: 0 if all losses are those of one thread, 1 if not, 2 for wrong arguments or when a run\n"
              "fails.");
   app.add_option("--net", o.net, "Training step: resnet, dcgan, inception or lstm")
@@ -91,10 +91,10 @@ void declare(CLI::App& app, options& o) {
     ->capture_default_str();
   app
     .add_option("--budget", o.budget,
-                "Search for the best plan that long: seconds, as in 5, or moves, as in 20000moves\n"
+                "Search for the best plan for this long: seconds, as in 5, or moves, as in 20000moves\n"
                 "(default: HEFT's plan)")
     ->type_name("BUDGET");
-  app.add_option("--deadline", o.deadline, "Give up when a step takes as many seconds")
+  app.add_option("--deadline", o.deadline, "Give up when a step takes this many seconds")
     ->check(CLI::PositiveNumber.description(""))
     ->type_name("S")
     ->capture_default_str();
@@ -107,7 +107,7 @@ void declare(CLI::App& app, options& o) {
   auto* const pipeline =
     app.add_flag("--pipeline", o.pipeline,
                  "Pipeline: each rank trains consecutive layers with all of the batch (--batch; default: 16),\n"
-                 "micro-batch by micro-batch, forward and backward by turns (1F1B); the same networks");
+                 "micro-batch by micro-batch, forward and backward in turn (1F1B); the same networks");
   app.add_option("--micro-batches", o.micro_batches, "Micro-batches of a pipeline, which have to divide the batch")
     ->check(CLI::Range(1u, 1000000u).description(""))
     ->type_name("M")

@@ -133,8 +133,8 @@ answer by_layer(const options& o, const problem& p) {
     }
   } else {
     a.notes.emplace_back(
-      "one step at a time is not faster on several devices, so that no more are used than memory asks "
-      "for; --objective period splits for steps that follow each other");
+      "one step at a time is not faster on several devices, so only as many are used as memory needs; "
+      "--objective period splits for steps that follow each other");
   }
   if (!layers.named) {
     a.notes.push_back(fmt::format("names of ops show no layers; the model was cut into {} parts by its structure",

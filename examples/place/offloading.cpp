@@ -56,7 +56,7 @@ accelerator_and_host find_host(const platform<>& devices) {
     }
   }
   if (accelerators != 1 || found.host == none) {
-    throw error(fmt::format("--offload auto is for one accelerator beside a CPU with memory, and the platform has {}",
+    throw error(fmt::format("--offload auto is for one accelerator and a CPU with memory, and the platform has {}",
                             found.host == none  ? "no such CPU"
                             : accelerators == 0 ? "no accelerator"
                                                 : "several accelerators"));

@@ -82,7 +82,7 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
   }
   const bool pipelined = o.parallel == options::parallelism::pipeline;
   if (!o.exports.empty() && !o.by_layers && !pipelined) {
-    throw weft::error("--export writes where layers are: it goes with --by-layer or --parallel pipeline=K");
+    throw weft::error("--export writes where layers are: it needs --by-layer or --parallel pipeline=K");
   }
   for (const auto& e : o.exports) {
     const auto name = weft::io::runtime_formats[e.format].name;
@@ -96,13 +96,13 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
     throw weft::error("--export writes one stage for each device: leave turns out");
   }
   if (!o.schedule.empty() && !pipelined) {
-    throw weft::error("--schedule writes the order of a pipeline: it goes with --parallel pipeline=K");
+    throw weft::error("--schedule writes the order of a pipeline: it needs --parallel pipeline=K");
   }
   if (!o.exports.empty() && !o.pins.empty()) {
     throw weft::error("--export writes whole layers, and --pin may take ops out of theirs: leave one of them out");
   }
   if (o.by_layers && ((o.objective != objective::makespan && o.objective != objective::period) || o.pareto)) {
-    throw weft::error("--by-layer goes with --objective makespan or period, without --pareto");
+    throw weft::error("--by-layer needs --objective makespan or period, and no --pareto");
   }
 }
 
@@ -533,7 +533,7 @@ options parse(int argc, char** argv) {
   o.contention_given = contention->count() != 0;
   o.budget = tool::parse_budget(budget, "place");
   if (o.objective != objective::energy && o.deadline < std::numeric_limits<double>::infinity()) {
-    throw weft::error("--deadline goes with --objective energy: it says which plans are in time");
+    throw weft::error("--deadline needs --objective energy: it says which plans are in time");
   }
   if (o.pareto && (o.objective == objective::period || o.objective == objective::memory)) {
     throw weft::error("--pareto is of step time and energy: leave --objective " + objective + " out");
@@ -567,7 +567,7 @@ options parse(int argc, char** argv) {
   o.without_effect = unread(app, o);
   const bool has_run_on_network = o.objective == objective::makespan || o.objective == objective::energy;
   if (o.contention != weft::contention_model::none && (!has_run_on_network || o.pareto)) {
-    throw weft::error("--contention goes with --objective makespan or energy, without --pareto: a period has no run in "
+    throw weft::error("--contention needs --objective makespan or energy, and no --pareto: a period has no run in "
                       "which transfers wait, and least memory and trade-offs are of runs without contention");
   }
   if (o.finds_batch() && (o.modelling.batch != 0 || !o.from_plan.empty())) {

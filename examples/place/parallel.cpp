@@ -724,7 +724,7 @@ std::optional<answer> not_searched(const options& o, const problem& whole, const
   if (!is_beaten || !std::isfinite(least)) {
     return std::nullopt;
   }
-  return answer{.why = fmt::format("takes at least {:.4g} ms, so that no search was made for it", least * 1e3)};
+  return answer{.why = fmt::format("takes at least {:.4g} ms, so it was not searched", least * 1e3)};
 }
 
 /// The name of the plan with each op on one device, among the ways.

@@ -35,7 +35,7 @@ inline std::string last_parts(const std::filesystem::path& path, std::ptrdiff_t 
 }
 
 /// Names files without folder and extension or, where several are called the same, each with so many folders, and the
-/// extension if need be, that no two are. Throws `error` if one thing is there twice; `option` is what named it.
+/// extension if need be, that no two are. Throws `error` if one thing appears twice; `option` is what named it.
 inline void name_apart(const char* option, const std::vector<named>& all) {
   const auto same = [&] {
     std::set<std::string> seen;

@@ -96,7 +96,7 @@ inline selection select(const options& o, const strategy_names& all, const std::
   }
   if (plans && chosen.schedules.empty() && chosen.partitions.size() > 1) {
     throw weft::error(
-      "there is no ready policy for the partitioners beside best; name one, as in --schedule static_order,best");
+      "there is no ready policy for the partitioners other than best; name one, as in --schedule static_order,best");
   }
   if (refined && o.objective == objective::period) {
     throw weft::error("--refine makes schedules shorter, and --objective period has none; leave it out");
@@ -111,7 +111,7 @@ inline selection select(const options& o, const strategy_names& all, const std::
                             : "--memory over_time is of schedules, and there is none; leave it out");
   }
   if (refined && take_best(chosen.partitions).empty()) {
-    throw weft::error("--refine goes with partitioners; best refines by itself");
+    throw weft::error("--refine is for partitioners; best refines its own plans");
   }
   for (const auto& s : settings) {
     if (s.placement_study != nullptr &&

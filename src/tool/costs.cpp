@@ -311,7 +311,7 @@ void fit_ccr(const model_options& o, input& in, const target& on, const weft::co
                                                   "average; give the links a larger bandwidth, as in "
                                                   "random:related,bandwidth=1e9, or ask for a larger ratio",
                                                   ratio, bytes / count)
-                                    : fmt::format("ops take longer with larger tensors, so that {:.3g} is as near as "
+                                    : fmt::format("ops take longer with larger tensors, so {:.3g} is as near as "
                                                   "it gets; ask for a ratio near that one", ratio)));
   }
   in.model.notes.push_back(

@@ -268,7 +268,7 @@ TEST_CASE("onnx split: a stage has what it needs and nothing else") {
       CHECK(t.to == std::vector<std::uint32_t>{3});
     }
   }
-  CHECK(cut.notes() == std::vector<std::string>{"training information is left out: it is of the whole model"});
+  CHECK(cut.notes() == std::vector<std::string>{"training information is left out: it belongs to the whole model"});
   for (const auto& piece : pieces_of(cut)) {
     CHECK(piece.training_info_size() == 0);
   }

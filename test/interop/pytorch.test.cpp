@@ -402,7 +402,7 @@ TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or al
   CHECK(m.ops.work(4) == 8 * 2 * 32); // a round per row
   CHECK(m.ops.inputs(3).size() == 1);
   CHECK(noted(m, "1 loops of which the file does not tell it run so often: 10: loop"));
-  CHECK(noted(m, "1 nodes with graphs in them: the dearest graph counts once: higher_order.cond"));
+  CHECK(noted(m, "1 nodes with graphs in them: the costliest graph counts once: higher_order.cond"));
 }
 
 TEST_CASE("PyTorch: types that nobody knows are noted and count per element") {

@@ -133,7 +133,8 @@ TEST_CASE("times count only for the batch size with which they were measured") {
     });
     return note == m.notes.end() ? "taken" : *note;
   };
-  const std::string other = "g: the measured times are of a run with another batch size: 'y' makes [8, 3] there and ";
+  const std::string other = "g: the measured times come from a run with another batch size: 'y' makes [8, 3] there "
+                            "and ";
   CHECK(outcome(open, silent, 0) == "g: the graph leaves the batch size open, and the measured times do not tell with "
                                     "which one they were measured: give the batch of that run");
   CHECK(outcome(open, silent, 8) == "the measured times do not tell with which shapes they were measured: batch 8 is "

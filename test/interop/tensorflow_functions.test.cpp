@@ -242,7 +242,7 @@ TEST_CASE("of conditionals the dearest branch is what runs, and it waits for its
   CHECK(s.edges == std::set<std::pair<std::string, std::string>>{
                      {"x", "if/else_branch/m"}, {"p", "if/else_branch/m"}, {"if/else_branch/m", "y"}});
   CHECK(total_work(m.ops) == 2.0 * 16 * 16 * 16);
-  CHECK(noted(m, "1 conditionals: of their branches only the dearest counts: 'if'"));
+  CHECK(noted(m, "1 conditionals: of their branches, only the costliest counts: 'if'"));
   const auto deep = read(conditional("nested", "cheap"));
   CHECK(deep.ops.work(op_called(deep.ops, "if/then_branch/inner/else_branch/m")) == 2.0 * 16 * 16 * 16);
   CHECK(noted(deep, "2 conditionals"));

@@ -95,7 +95,7 @@ TEST_CASE("wfformat: one direction is enough if the other is not used at all; sh
   CHECK(m.measured_on.empty());
   CHECK(m.notes == std::vector<std::string>{"no times are recorded: work is 0",
                                             "1 pairs of tasks share a file without being listed as parent and child; "
-                                            "the file counts"});
+                                            "it makes an edge"});
 }
 
 /// Independent tasks with records that end like this.

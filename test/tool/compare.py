@@ -569,7 +569,7 @@ def main(folder):
     refused('--workload', NET, '--platform', PLATFORM, '--schedule', 'best', because='--partition best')
     refused('--workload', NET, '--platform', PLATFORM, '--partition', 'best,heft', '--schedule', 'best',
             because='no ready policy')
-    refused(*whole, '--refine', 'genetic', because='best refines by itself')
+    refused(*whole, '--refine', 'genetic', because='best refines its own plans')
     refused(*using(NET, PLATFORM, '--refine', 'genetic', '--objective', 'period'), because='--refine')
     refused(*using(NET, PLATFORM, '--objective', 'period', '--contention', 'port'), because='leave --contention out')
     refused(*placing, '--objective', 'latency', '--contention', 'fair', because='has no run; leave --contention out')

@@ -369,7 +369,7 @@ def main(folder):
           'trade-offs, and the least energy')
     refused(two_ops, '--platform', machine(known=False), '--peak-rates', '--objective', 'energy',
             because='does not say what power its devices draw')
-    refused(*on_two, '--deadline', '5', because='--deadline goes with --objective energy')
+    refused(*on_two, '--deadline', '5', because='--deadline needs --objective energy')
 
     # Ops where they are pinned to: by type, name and pattern, also when a plan is run again
     def where(*arguments):
@@ -454,7 +454,7 @@ def main(folder):
     check('each device sends one tensor at a time' in flat(placed(*net, '--contention', 'port')), 'the network is told')
     check('slack' in placed(*net, '--contention', 'fair', '--uncertainty', '0.2'), 'samples on the network')
     refused(*on_two, '--contention', 'fair', '--objective', 'period',
-            because='--contention goes with --objective makespan or energy')
+            because='--contention needs --objective makespan or energy')
     refused(*on_two, '--contention', 'some', because='--contention')
 
     refused(*on_two, '--pareto', '--objective', 'period', because='--pareto is of step time and energy')

@@ -64,7 +64,7 @@ def main(folder):
     used = json.loads(read('resnet.json'))['placement']
     check(set(used) - {0} == {gpus[2], gpus[0]}, f'the devices that were named: {set(used)}')
     placed('zoo:resnet50:inference', '--platform', 'pcie_4gpu', '--from-plan', path('resnet.json'))
-    check('no more are used than memory asks for'
+    check('only as many are used as memory needs'
           in placed('zoo:resnet50:inference', '--platform', 'pcie_4gpu', '--by-layer'),
           'one step alone')
 
@@ -109,7 +109,7 @@ def main(folder):
     check('--num-layers 12' in read('again'), read('again'))
 
     # What cannot be
-    refused(*GPT2[:3], '--export', 'vllm=x', because='goes with --by-layer')
+    refused(*GPT2[:3], '--export', 'vllm=x', because='needs --by-layer')
     refused(*GPT2, '--export', 'triton=x', because='formats are device_map, vllm, llama.cpp')
     refused(*GPT2, '--export', 'vllm', because='FORMAT=FILE')
     refused(*GPT2[:3], '--by-layer=gpu9', because="'gpu9' is no device")

@@ -105,7 +105,7 @@ TEST_CASE("parse_named: one line says what is wrong, and what there is") {
         "random:layered,count=0: count: must be from 1 to 100000");
   CHECK(refusal([] { graph("layered,ops=3,ops=4"); }) == "random:layered,ops=3,ops=4: 'ops' is given twice");
   CHECK(refusal([] { graph("layered,ops"); }) == "random:layered,ops: 'ops' is not NAME=VALUE");
-  CHECK(refusal([] { graph("layered,ops=9,levels=4").make(0); }).find("beside ops") != std::string::npos);
+  CHECK(refusal([] { graph("layered,ops=9,levels=4").make(0); }).find("together with ops") != std::string::npos);
   CHECK(refusal([] { graph("lu,count=2"); }) ==
         "random:lu,count=2: 'count' has no effect, since lu draws nothing; leave it out");
   CHECK(refusal([] { machine("related,ccr=1"); }) ==

@@ -29,7 +29,7 @@ struct progress_listener {
   static_assert(!is_callable, "weft: on_progress keeps its callable, and this one cannot be copied: pass a temporary, "
                               "std::move(f), or std::ref(f)");
   static_assert(!is_pointer_to_one, "weft: on_progress takes the callable itself, not a pointer to it; std::ref(f) "
-                                    "passes one that is not to be copied");
+                                    "passes one that must not be copied");
   static_assert(is_callable || is_pointer_to_one,
                 "weft: on_progress takes what can be called with a const weft::progress&, such as "
                 "[&](const weft::progress& x) { last = x.best; }; this cannot");

@@ -117,7 +117,7 @@ private:
     const auto machines = holder.find("machines");
     if (const auto count = machines && machines->is_array() ? machines->size() : 0; count > 1) {
       notes.push_back(std::to_string(count) +
-                      " machines, perhaps of several speeds, were measured as if they were one");
+                      " machines, perhaps with different speeds, were measured as if they were one");
     }
     if (!execution) {
       op_id v = 0;

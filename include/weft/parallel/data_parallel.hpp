@@ -96,7 +96,7 @@ public:
       : steps_{steps}, step_{*steps.front()}, replicas_{replicas}, all_reduce_{all_reduce}, o_{o} {
     const auto is_other = [&](const Workload* step) { return !have_same_ops(*step, step_); };
     if (steps.size() != replicas.size() || std::any_of(steps.begin(), steps.end(), is_other)) {
-      throw value_error("data_parallel", "there has to be a step for each replica, all of the same ops");
+      throw value_error("data_parallel", "give a step for each replica, all with the same ops");
     }
     if (replicas.size() != all_reduce.ranks) {
       throw value_error("data_parallel", std::to_string(replicas.size()) + " replicas for an all-reduce among " +

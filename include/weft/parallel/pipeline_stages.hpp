@@ -151,7 +151,7 @@ template <class Problem>
 placement pipeline_stages(const Problem& step, std::span<const device_id> devices,
                           const std::vector<bool>& repeated = {}) {
   if (!repeated.empty() && repeated.size() != step.num_ops()) {
-    throw value_error("pipeline_stages", "it has to be told of each op whether it is repeated, or of none");
+    throw value_error("pipeline_stages", "say of every op whether it is repeated, or of none");
   }
   const auto found = partition::find_layers(step);
   std::vector<std::uint32_t> layer_of(found.num_parts(), none); // of those that have ops

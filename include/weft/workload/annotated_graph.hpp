@@ -62,7 +62,7 @@ namespace why_not {
 template <class G>
 struct has_repeatable_edges : dataflow_graph<G> {
   static_assert(!weft::dataflow_graph<G> || workload_parts::has_repeatable_edges<G>,
-                "weft: a workload walks the edges of its graph more than once: out_edges(op_id) is to be a forward "
+                "weft: a workload walks the edges of its graph more than once: out_edges(op_id) must return a forward "
                 "range whose begin and end are of the same type");
 };
 } // namespace why_not

@@ -158,7 +158,7 @@ TEST_CASE("mpi::executor: what does not fit is told on all ranks, by one line") 
   const bool last = all.rank() == all.size() - 1;
   CHECK(message(last ? different : program, {}) ==
         "mpi::executor: rank " + std::to_string(all.size() - 1) +
-          " has another program than rank 0; make it of the same workload, plan and options on all of them");
+          " has another program than rank 0; make it from the same workload, plan and options on all of them");
   CHECK(message(program, {0, last ? 0 : 1}) == "mpi::executor: rank " + std::to_string(all.size() - 1) +
                                                  " has other ranks for the devices than rank 0; give the same on all "
                                                  "of them");

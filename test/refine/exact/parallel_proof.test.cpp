@@ -60,7 +60,7 @@ TEST_CASE("parallel_proof: none where sums are rounded") {
   const auto proof = prove({0.1, 0.7, 1.0 / 3}, 2);
   CHECK(proof.unit == 0);
   CHECK_THROWS_WITH_AS(text_of(proof),
-                       "no proof: times are not all multiples of a unit, so that their sums are rounded", error);
+                       "no proof: times are not all multiples of a unit, so their sums are rounded", error);
 }
 
 } // namespace parallel_proof_test

@@ -228,7 +228,7 @@ private:
       }
     }
     if (training) {
-      notes_.emplace_back("training information is left out: it is of the whole model");
+      notes_.emplace_back("training information is left out: it belongs to the whole model");
     }
   }
 

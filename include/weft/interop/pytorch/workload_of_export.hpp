@@ -378,7 +378,7 @@ private:
       if (is_loop(type)) {
         return sum * rounds(s, node, type, where);
       }
-      assumed_.add("nodes with graphs in them: the dearest graph counts once", type);
+      assumed_.add("nodes with graphs in them: the costliest graph counts once", type);
       return dearest;
     }
     const auto call = call_of(s, node, type, where);

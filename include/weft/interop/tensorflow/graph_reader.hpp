@@ -294,7 +294,7 @@ private:
       }
     }
     if (other_batch > same_batch) {
-      throw error("the measured times are of a run with another batch size: " + example_of_batch);
+      throw error("the measured times come from a run with another batch size: " + example_of_batch);
     }
     if (different > 0) {
       note(std::to_string(different) + " outputs had other shapes when times were measured: " + example);

@@ -115,7 +115,7 @@ public:
                       " bytes in all come from outside; staging them is not modelled");
     }
     count(num_in_place_, " files are read by the task that writes them, which is not an edge");
-    count(num_unlisted_, " pairs of tasks share a file without being listed as parent and child; the file counts");
+    count(num_unlisted_, " pairs of tasks share a file without being listed as parent and child; it makes an edge");
     return std::move(result);
   }
 

@@ -33,7 +33,7 @@ struct parallel_proof {
   /// Throws `error` where sums are not exact.
   void write(std::ostream& out) const {
     if (unit == 0 && makespan > 0) {
-      throw error("no proof: times are not all multiples of a unit, so that their sums are rounded");
+      throw error("no proof: times are not all multiples of a unit, so their sums are rounded");
     }
     const auto precision = out.precision(17);
     out << "weft proof 1: jobs on identical machines\nmachines " << num_machines << "\nunit " << unit << "\nmakespan "

@@ -258,13 +258,14 @@ template <class Options>
 void settle(const named_values& given, Options& o) {
   if constexpr (std::is_same_v<Options, layered_dag_options>) {
     if (is_given(given, "levels")) {
-      require(!is_given(given, "ops"), "levels", "cannot be given beside ops; leave out one of the two");
+      require(!is_given(given, "ops"), "levels", "cannot be given together with ops; leave out one of the two");
       o.shape.num_ops = 0;
     } else {
       require(o.shape.num_ops >= 1, "ops", "must be at least 1"); // to the generator, 0 means so many levels
     }
     if (is_given(given, "edge_probability")) {
-      require(!is_given(given, "in_degree"), "edge_probability", "cannot be given beside in_degree; leave out one");
+      require(!is_given(given, "in_degree"), "edge_probability", "cannot be given together with in_degree; leave out "
+                                                                 "one");
       o.shape.in_degree = 0;
     } else if (o.shape.in_degree == 0) { // to the generator, 0 means edge_probability
       o.shape.edge_probability = 0;

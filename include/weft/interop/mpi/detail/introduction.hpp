@@ -69,7 +69,7 @@ inline std::vector<peer_watch::process> introduce(const communicator& ranks, std
     processes.push_back({i.process, text});
   }
   must_be_equal(all, &introduction::fingerprint, "another program",
-                "make it of the same workload, plan and options on all of them");
+                "make it from the same workload, plan and options on all of them");
   must_be_equal(all, &introduction::map, "other ranks for the devices", "give the same on all of them");
   must_be_equal(all, &introduction::how, "another way to wait", "give the same on all of them");
   return processes;
