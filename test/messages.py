@@ -54,6 +54,7 @@ NOT_ENGLISH = [  # (regular expression, what to write instead, a message that it
     (r"\bsumm?ed up that\b|\badded up on\b", "'gradient accumulation'", "gradients that are added up on gpu0"),
     (r"\btells? no\b", "'does not say', 'shows no'", "names of ops tell no layers"),
     (r"\bdoes (?:something|anything|nothing) else \w+\?", "'is something else …ing?'", "does something else run?"),
+    (r"[;,]  +[a-z]", "one space", "device 2 appears twice;  name each device once"),
     (r"\bSay nothing but\b", "'Print … only'", "Say nothing but errors"),
 ]
 

@@ -157,7 +157,7 @@ TEST_CASE("nvidia-smi topo -m: what cannot be read is refused in one line") {
   CHECK(refusal<reader>("\tGPU0\tNIC0\tCPU Affinity\nGPU0 X NV4 0\n") ==
         "in:2: GPU0 to NIC0 is 'NV4', but only GPUs have NVLinks");
   CHECK(refusal<reader>(head + "GPU0 X SYS 0\nGPU0 X SYS 0\n") ==
-        "in:3: the row GPU0 appears twice;  give the topology of one node");
+        "in:3: the row GPU0 appears twice; give the topology of one node");
   CHECK(refusal<reader>("\tGPU0\tGPU0\tCPU Affinity\n") == "in:1: two columns are called 'GPU0'");
 }
 

@@ -274,7 +274,7 @@ TEST_CASE("choose_devices: the order given where all do equally well, and what i
     CHECK_THROWS_WITH_AS(choose_devices(p, devices, mesh, contention_model::fair), message, value_error);
   };
   refused({0, 5}, {{2}}, "choose_devices: there is no device 5 among 5; name devices of the platform");
-  refused({0, 1, 0}, {{3}}, "choose_devices: device 0 appears twice;  name each device once");
+  refused({0, 1, 0}, {{3}}, "choose_devices: device 0 appears twice; name each device once");
   const std::uint32_t large = 1u << 31;
   refused(some, {{large}, {large}, {4}}, // 2^64 places
           "choose_devices: a mesh of 2147483648 x 2147483648 x 4 places for 4 devices; it needs sizes of at least 1 "

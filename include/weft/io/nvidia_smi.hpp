@@ -202,7 +202,7 @@ struct gpu_matrix_reader {
       }
       const auto row = static_cast<std::size_t>(part - m.parts.begin());
       if (seen[row]) {
-        lines.fail("the row " + std::string{name} + " appears twice;  give the topology of one node");
+        lines.fail("the row " + std::string{name} + " appears twice; give the topology of one node");
       }
       read_row(rest, row, m, seen, lines);
       seen[row] = true;

@@ -122,7 +122,7 @@ std::size_t checked_places(const Platform& p, std::span<const device_id> devices
       return "there is no device " + std::to_string(d) + " among " + std::to_string(named.size()) +
              "; name devices of the platform";
     });
-    require(!named[d], [&] { return "device " + std::to_string(d) + " appears twice;  name each device once"; });
+    require(!named[d], [&] { return "device " + std::to_string(d) + " appears twice; name each device once"; });
     named[d] = true;
   }
   std::size_t places = 1;

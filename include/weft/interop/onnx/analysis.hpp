@@ -189,7 +189,7 @@ private:
   void define(const ::onnx::TensorProto& t, std::string_view name, scope& s) {
     const auto [at, is_new] = s.values.try_emplace(name);
     if (!is_new) {
-      fail("initializer " + io::in_quotes(name) + " appears twice;  names of tensors must differ");
+      fail("initializer " + io::in_quotes(name) + " appears twice; names of tensors must differ");
     }
     value& v = at->second;
     v.type = type_of(t.data_type(), t.dims());
