@@ -53,6 +53,23 @@ TEST_CASE("presets: machines have the devices of their data sheets") {
   CHECK(h100.num_devices() == 9);
   CHECK(h100.speed(1) == 494.5e12);
   CHECK(h100.bandwidth(1, 2) == 450e9);
+  const auto h200 = presets::make("dgx_h200");
+  CHECK(h200.speed(1) == h100.speed(1));
+  CHECK(h200.memory_capacity(8) == 141ull << 30);
+  CHECK(h200.memory_bandwidth(8) == 4.8e12);
+  CHECK(h200.bandwidth(1, 2) == 450e9);
+  const auto b200 = presets::make("dgx_b200");
+  CHECK(b200.num_devices() == 9);
+  CHECK(b200.speed(1) == 1.125e15);
+  CHECK(b200.bandwidth(1, 2) == 900e9);
+  CHECK(b200.memory_bandwidth(0) == 716.8e9);
+  const auto four_h100 = presets::make("dgx_h100_x4");
+  CHECK(four_h100.num_devices() == 36);
+  CHECK(four_h100.name(35) == "node3/gpu7");
+  CHECK(four_h100.bandwidth(28, 35) == 450e9);
+  CHECK(four_h100.bandwidth(1, 35) == 50e9);
+  CHECK(four_h100.latency(0, 1) == h100.latency(0, 1)); // through the card or not
+  CHECK(four_h100.bandwidth(27, 35) == h100.bandwidth(0, 8));
 
   const auto p3 = presets::make("p3_8xlarge");
   CHECK(p3.num_devices() == 5);
@@ -149,6 +166,7 @@ TEST_CASE("presets: transfers share what they share in the machine") {
     across.emplace_back(9 + d, d);
   }
   CHECK(max_on_a_link(two, across) == 1); // a network card per GPU
+  CHECK(max_on_a_link(presets::dgx_h100_x2(), across) == 1);
   CHECK(max_on_a_link(two, {{1, 10}, {1, 11}}) == 2);
   CHECK(max_on_a_link(two, {{0, 10}, {0, 11}, {0, 12}, {0, 13}}) == 1); // the CPU's by any card
   CHECK(max_on_a_link(two, {{1, 10}, {0, 1}, {9, 10}}) == 2); // and the GPU's lanes
@@ -206,7 +224,8 @@ TEST_CASE("presets: paper_like platforms are always the same") {
 TEST_CASE("presets: an unknown name is an error that lists the names") {
   CHECK_THROWS_WITH_AS(presets::make("tpu_pod"),
                        "presets: there is no platform 'tpu_pod'; choose one of cpu_2socket, cpu_cluster_16, dgx_a100, "
-                       "dgx_a100_x2, dgx_h100, hgx_a100_4gpu, hgx_a100_x2, jetson_agx_orin, p3_8xlarge, "
+                       "dgx_a100_x2, dgx_b200, dgx_h100, dgx_h100_x2, dgx_h100_x4, dgx_h200, hgx_a100_4gpu, "
+                       "hgx_a100_x2, jetson_agx_orin, p3_8xlarge, "
                        "p3_8xlarge_x2, paper_like_10, paper_like_50, pcie_4gpu, pcie_8gpu, workstation_1gpu, "
                        "workstation_2gpu",
                        value_error);

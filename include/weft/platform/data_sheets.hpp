@@ -5,9 +5,9 @@
 /// else FP32. Where GeForce cards are faster when they add up in half precision, what they reach when they add up in
 /// single precision is meant. NVLink bandwidths are those of one link in one direction. Sources are NVIDIA's data
 /// sheets of that name, if nothing else is said; those of GeForce and TITAN cards are the white papers on their
-/// architectures (*Turing*, 2018, reference boards; *Ampere GA102*, 2020; *Ada*, 2022; *RTX Blackwell*, 2025). Of A10G,
-/// H20 and L20 there is no sheet in public: those figures are what clouds and makers of servers state, less sure than
-/// the others.
+/// architectures (*Turing*, 2018, reference boards; *Ampere GA102*, 2020; *Ada*, 2022; *RTX Blackwell*, 2025) and, for
+/// those that came later, NVIDIA's pages on them, with the FLOP per clock that the papers say. Of A10G, H20 and L20
+/// there is no sheet in public: those figures are what clouds and makers of servers state, less sure than the others.
 #pragma once
 
 #include "weft/platform/number_format.hpp"
@@ -74,14 +74,20 @@ struct named_gpu {
 // Columns: TFLOP/s single, half, fp8, int8; GiB; GB/s; W; NVLinks and GB/s of each; PCIe generation and lanes; on a
 // board. H100, H200, B200 and GB200, L4, L40 and L40S: half of what the data sheets say with sparsity. B200 is an
 // eighth of an *DGX B200*, B300 of a *DGX B300*, GB200 a 72nd of a *GB200 NVL72*. A800 and H800 are an A100 and an H100
-// with fewer NVLinks. P100 and V100 compute in FP32, Turing cards have no TF32.
-inline constexpr std::array<named_gpu, 47> gpus{{
+// with fewer NVLinks. P100 and V100 compute in FP32, Turing cards have no TF32;
+// older GPUs are no faster in half precision. A driver gives cards of 8 and of 16 GB one name, which stands for that of
+// 8 GB where nobody lists the memory.
+inline constexpr std::array<named_gpu, 71> gpus{{
+  {"Tesla K40m", {4.29, 0, 0, 0, 12, 288, 235, 0, 0, 3, 16, false}},
+  {"Tesla K80", {4.37, 0, 0, 0, 12, 240, 150, 0, 0, 3, 16, false}},
+  {"Tesla P40", {11.8, 0, 0, 47, 24, 346, 250, 0, 0, 3, 16, false}},
   {"Tesla P100-PCIE-16GB", {9.3, 18.7, 0, 0, 16, 732, 250, 0, 0, 3, 16, false}},
   {"Tesla P100-SXM2-16GB", {10.6, 21.2, 0, 0, 16, 732, 300, 4, 20, 3, 16, true}},
   {"Tesla V100-PCIE-16GB", {14, 112, 0, 0, 16, 900, 250, 0, 0, 3, 16, false}},
   {"Tesla V100-PCIE-32GB", {14, 112, 0, 0, 32, 900, 250, 0, 0, 3, 16, false}},
   {"Tesla V100-SXM2-16GB", {15.7, 125, 0, 0, 16, 900, 300, 6, 25, 3, 16, true}},
   {"Tesla V100-SXM2-32GB", {15.7, 125, 0, 0, 32, 900, 300, 6, 25, 3, 16, true}},
+  {"Tesla V100-SXM3-32GB", {16.4, 131, 0, 0, 32, 981, 350, 6, 25, 3, 16, true}},
   {"Tesla T4", {8.1, 65, 0, 130, 16, 300, 70, 0, 0, 3, 16, false}},
   {"A2", {9, 18, 0, 36, 16, 200, 60, 0, 0, 4, 8, false}},
   {"A10", {62.5, 125, 0, 250, 24, 600, 150, 0, 0, 4, 16, false}},
@@ -114,13 +120,33 @@ inline constexpr std::array<named_gpu, 47> gpus{{
   {"RTX A5000", {55.6, 111.1, 0, 222.2, 24, 768, 230, 4, 14.0625, 4, 16, false}},
   {"RTX A6000", {77.4, 154.8, 0, 309.7, 48, 768, 300, 4, 14.0625, 4, 16, false}},
   {"RTX 6000 Ada Generation", {182.1, 364.2, 728.5, 728.5, 48, 960, 300, 0, 0, 4, 16, false}},
+  {"RTX PRO 6000 Blackwell Workstation Edition", {251.9, 503.8, 1007.6, 1007.6, 96, 1792, 600, 0, 0, 5, 16, false}},
+  {"RTX PRO 6000 Blackwell Max-Q Workstation Edition", {219.5, 438.9, 877.9, 877.9, 96, 1792, 300, 0, 0, 5, 16, false}},
+  {"RTX PRO 6000 Blackwell Server Edition", {240, 480, 960, 960, 96, 1597, 600, 0, 0, 5, 16, false}},
   {"TITAN RTX", {16.3, 130.5, 0, 261, 24, 672, 280, 2, 25, 3, 16, false}},
+  {"GeForce GTX 1080 Ti", {11.3, 0, 0, 45.4, 11, 484, 250, 0, 0, 3, 16, false}},
   {"GeForce RTX 2080 Ti", {13.4, 53.8, 0, 215.2, 11, 616, 250, 2, 25, 3, 16, false}},
+  {"GeForce RTX 3060", {12.7, 25.4, 0, 101.6, 12, 360, 170, 0, 0, 4, 16, false}},
+  {"GeForce RTX 3060 Ti", {16.2, 32.4, 0, 129.6, 8, 448, 200, 0, 0, 4, 16, false}},
+  {"GeForce RTX 3070", {20.3, 40.6, 0, 162.4, 8, 448, 220, 0, 0, 4, 16, false}},
   {"GeForce RTX 3080", {29.8, 59.5, 0, 238, 10, 760, 320, 0, 0, 4, 16, false}},
+  {"GeForce RTX 3080 Ti", {34.1, 68.2, 0, 272.8, 12, 912, 350, 0, 0, 4, 16, false}},
   {"GeForce RTX 3090", {35.6, 71, 0, 284, 24, 936, 350, 4, 14.0625, 4, 16, false}},
   {"GeForce RTX 3090 Ti", {40, 80, 0, 320, 24, 1008, 450, 4, 14.0625, 4, 16, false}},
+  {"GeForce RTX 4060", {15.1, 30.2, 60.4, 120.8, 8, 272, 115, 0, 0, 4, 8, false}},
+  {"GeForce RTX 4060 Ti", {22.1, 44.2, 88.4, 176.8, 8, 288, 160, 0, 0, 4, 8, false}},
+  {"GeForce RTX 4060 Ti 16GB", {22.1, 44.2, 88.4, 176.8, 16, 288, 165, 0, 0, 4, 8, false}},
+  {"GeForce RTX 4070", {29.1, 58.2, 116.4, 232.8, 12, 504.2, 200, 0, 0, 4, 16, false}},
+  {"GeForce RTX 4070 SUPER", {35.5, 71, 142, 284, 12, 504.2, 220, 0, 0, 4, 16, false}},
+  {"GeForce RTX 4070 Ti", {40.1, 80.2, 160.4, 320.8, 12, 504.2, 285, 0, 0, 4, 16, false}},
+  {"GeForce RTX 4070 Ti SUPER", {44.1, 88.2, 176.4, 352.8, 16, 672.3, 285, 0, 0, 4, 16, false}},
   {"GeForce RTX 4080", {48.7, 97.5, 194.9, 389.9, 16, 716.8, 320, 0, 0, 4, 16, false}},
+  {"GeForce RTX 4080 SUPER", {52.2, 104.4, 208.8, 417.6, 16, 736.3, 320, 0, 0, 4, 16, false}},
   {"GeForce RTX 4090", {82.6, 165.2, 330.3, 660.6, 24, 1008, 450, 0, 0, 4, 16, false}},
+  {"GeForce RTX 5060 Ti", {23.7, 47.4, 94.8, 189.6, 8, 448, 180, 0, 0, 5, 8, false}},
+  {"GeForce RTX 5060 Ti 16GB", {23.7, 47.4, 94.8, 189.6, 16, 448, 180, 0, 0, 5, 8, false}},
+  {"GeForce RTX 5070", {30.9, 61.8, 123.6, 247.2, 12, 672, 250, 0, 0, 5, 16, false}},
+  {"GeForce RTX 5070 Ti", {43.9, 87.8, 175.6, 351.2, 16, 896, 300, 0, 0, 5, 16, false}},
   {"GeForce RTX 5080", {56.3, 112.6, 225.1, 450.2, 16, 960, 360, 0, 0, 5, 16, false}},
   {"GeForce RTX 5090", {104.8, 209.5, 419, 838, 32, 1792, 575, 0, 0, 5, 16, false}},
 }};

@@ -178,26 +178,73 @@ inline platform<> dgx_a100() {
   return hosts_with_gpus(1, cpu, gpu, 8, link_matrix{dgx_a100_links(1)});
 }
 
+namespace detail {
+
+/// `nodes` DGX H100 or of its successors: eight GPUs, each with all its NVLinks to NVSwitches, and with lanes of its
+/// own to the CPUs through its own network card, which has a PCIe switch in it. With several nodes the cards meet in
+/// one network.
+inline platform<> dgx_with_cards(std::size_t nodes, device cpu, std::string_view gpu) {
+  constexpr double nic = 50 * giga;
+  const auto& sheet = data_sheets::find_gpu(gpu)->figures;
+  interconnect_builder b{9 * nodes, {.spread = true}}; // what leaves a CPU for another node, over all network cards
+  const std::uint32_t fabric = nodes > 1 ? b.add_switch("infiniband") : none;
+  for (std::size_t node = 0; node < nodes; ++node) {
+    const std::string prefix = nodes == 1 ? "" : "node" + std::to_string(node) + "/";
+    const auto host = static_cast<device_id>(9 * node);
+    join_by_nvswitch(b, host + 1, prefix, sheet.nvlinks * sheet.nvlink * giga);
+    for (device_id i = 0; i < 8; ++i) {
+      const link lanes{pcie_latency, pcie5_x16, board_cable};
+      if (nodes == 1) {
+        b.join(host + 1 + i, host, lanes);
+        continue;
+      }
+      const auto card = b.add_switch(prefix + "nic" + std::to_string(i));
+      b.join(host + 1 + i, card, half_way(lanes));
+      b.join(card, host, half_way(lanes));
+      b.join(card, fabric, {0, nic, network_cable});
+    }
+  }
+  return hosts_with_gpus(nodes, cpu, sheet.as_device(), 8, link_matrix{std::move(b).build()});
+}
+
+/// Two Xeon Platinum of the generation of DGX H100 and after it, with 56 cores each.
+constexpr device dgx_host(double gigahertz, double socket_bandwidth) {
+  return processor(2 * 350, {.kind = device_kind::cpu,
+                             .speed = 2 * 56 * gigahertz * giga * 64,
+                             .memory_capacity = 2048 * gibi,
+                             .memory_bandwidth = 2 * socket_bandwidth * giga});
+}
+
+inline platform<> dgx_h100(std::size_t nodes) {
+  return dgx_with_cards(nodes, dgx_host(2.0, 307.2), "H100 80GB HBM3");
+}
+
+} // namespace detail
+
 /// NVIDIA DGX H100. Sources: *NVIDIA H100 Tensor Core GPU* data sheet (SXM: TF32 989 TFLOP/s with sparsity, half of it
 /// without, 80 GB, 3.35 TB/s, 700 W, NVLink 900 GB/s in both directions together, PCIe 5.0); *DGX H100* data sheet (8
 /// GPUs, NVSwitch, 2 × Intel Xeon Platinum 8480C with 56 cores at 2.0 GHz, 2 TB); 4th generation Xeon: 8 channels
 /// DDR5-4800: 307.2 GB/s; 2 × 16-wide FMA per cycle; 350 W. How it is joined: each GPU has its 18 NVLinks to the
 /// NVSwitches, and lanes of its own to the CPUs through its own ConnectX-7, which has a PCIe switch in it (*DGX H100
 /// User Guide*, network modules).
-inline platform<> dgx_h100() {
-  using namespace detail;
-  const device cpu = processor(2 * 350, {.kind = device_kind::cpu,
-                                         .speed = 2 * 56 * 2.0 * giga * 64,
-                                         .memory_capacity = 2048 * gibi,
-                                         .memory_bandwidth = 2 * 307.2 * giga});
-  const device gpu = data_sheets::gpu_device("H100 80GB HBM3");
-  interconnect_builder b{9};
-  join_by_nvswitch(b, 1, "", 450 * giga);
-  for (device_id d = 1; d <= 8; ++d) {
-    b.join(d, 0, {pcie_latency, pcie5_x16, board_cable});
-  }
-  return hosts_with_gpus(1, cpu, gpu, 8, link_matrix{std::move(b).build()});
-}
+inline platform<> dgx_h100() { return detail::dgx_h100(1); }
+
+/// Two DGX H100 on an InfiniBand network, with a network card of 400 Gbit/s for each GPU. Sources: as for `dgx_h100`;
+/// *DGX H100* data sheet (8 ConnectX-7 with 400 Gbit/s); latency as for `dgx_a100_x2`.
+inline platform<> dgx_h100_x2() { return detail::dgx_h100(2); }
+
+/// Four of them.
+inline platform<> dgx_h100_x4() { return detail::dgx_h100(4); }
+
+/// NVIDIA DGX H200. Sources: *NVIDIA H200 Tensor Core GPU* data sheet (SXM: rates of an H100, 141 GB, 4.8 TB/s); *DGX
+/// H200* data sheet (8 GPUs and otherwise a DGX H100).
+inline platform<> dgx_h200() { return detail::dgx_with_cards(1, detail::dgx_host(2.0, 307.2), "H200"); }
+
+/// NVIDIA DGX B200. Sources: *DGX B200* data sheet (8 B200, of which each has an eighth of its figures: TF32 1,125
+/// TFLOP/s without sparsity, 180 GB, 8 TB/s, NVLink 1.8 TB/s in both directions together; 2 × Intel Xeon Platinum 8570
+/// with 56 cores at 2.1 GHz; 2 TB, at most 4); 5th generation Xeon: 8 channels DDR5-5600: 358.4 GB/s; 2 × 16-wide FMA
+/// per cycle; 350 W. It is joined as a DGX H100 is.
+inline platform<> dgx_b200() { return detail::dgx_with_cards(1, detail::dgx_host(2.1, 358.4), "B200"); }
 
 namespace detail {
 
@@ -401,12 +448,16 @@ struct entry {
 };
 
 /// All named platforms, by name.
-inline constexpr std::array<entry, 16> entries{{
+inline constexpr std::array<entry, 20> entries{{
   {"cpu_2socket", "two CPUs of 56 cores in one machine, no accelerator", cpu_2socket},
   {"cpu_cluster_16", "16 nodes of 40 cores, network of 100 Gbit/s", cpu_cluster_16},
   {"dgx_a100", "CPU host and 8 A100 of 80 GB, NVLink", dgx_a100},
   {"dgx_a100_x2", "two such nodes, InfiniBand of 200 Gbit/s per GPU", dgx_a100_x2},
+  {"dgx_b200", "CPU host and 8 B200 of 180 GB, NVLink", dgx_b200},
   {"dgx_h100", "CPU host and 8 H100 of 80 GB, NVLink", dgx_h100},
+  {"dgx_h100_x2", "two such nodes, InfiniBand of 400 Gbit/s per GPU", dgx_h100_x2},
+  {"dgx_h100_x4", "four such nodes, InfiniBand of 400 Gbit/s per GPU", dgx_h100_x4},
+  {"dgx_h200", "CPU host and 8 H200 of 141 GB, NVLink", dgx_h200},
   {"hgx_a100_4gpu", "CPU host and 4 A100 of 80 GB, NVLink", hgx_a100_4gpu},
   {"hgx_a100_x2", "two such nodes, one uplink of 200 Gbit/s each", hgx_a100_x2},
   {"jetson_agx_orin", "edge board: CPU and GPU with 64 GB between them", jetson_agx_orin},
