@@ -110,7 +110,8 @@ platform<> platform_copy(const P& p) {
   for (const device_id d : ids(n)) {
     devices.push_back({.kind = hardware_kind(p, d),
                        .memory_capacity = static_cast<byte_count>(p.memory_capacity(d)),
-                       .slots = static_cast<std::uint32_t>(p.slots(d))});
+                       .slots = static_cast<std::uint32_t>(p.slots(d)),
+                       .memory_of = memory_of(p, d) == d ? none : memory_of(p, d)});
     kinds.push_back(p.kind(d));
     if constexpr (requires { std::string_view{p.name(d)}; }) {
       names.emplace_back(std::string_view{p.name(d)});

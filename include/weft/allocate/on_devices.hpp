@@ -101,10 +101,10 @@ std::vector<device_layout> on_devices(const problem<W, P, C>& p, const placement
   std::vector<device_layout> made(p.num_devices());
   for (const op_id v : ids(p.num_ops())) {
     if (const byte_count bytes = p.workload().resident_bytes(v); bytes > 0) {
-      made[where[v]].residents.push_back({v, bytes, 0});
+      made[p.memory_of(where[v])].residents.push_back({v, bytes, 0});
     }
   }
-  live_ranges_of_runs<W>{p.workload(), p.num_devices()}(
+  live_ranges_of_runs<W>{p.workload(), p.platform()}(
     where, run, [&](const live_range& s) { made[s.device].stays.push_back(s); });
   budget spend = options.spend;
   spend.target = 0;

@@ -136,8 +136,8 @@ inline link_matrix links_from_json(const json_value& root, const std::vector<std
 }
 
 inline device device_from_json(const json_value& value) {
-  value.object({"name", "kind", "speed", "narrow_speeds", "rates", "memory", "memory_bandwidth", "slots", "idle_watts",
-                "active_watts", "send_overhead", "count"});
+  value.object({"name", "kind", "speed", "narrow_speeds", "rates", "memory", "memory_of", "memory_bandwidth", "slots",
+                "idle_watts", "active_watts", "send_overhead", "count"});
   device d;
   const auto kind = value.at("kind");
   const auto parsed = parse_device_kind(kind.text());
@@ -183,6 +183,54 @@ inline device device_from_json(const json_value& value) {
   return d;
 }
 
+/// The device that an entry's `memory_of` names, or gives by its number.
+inline device_id owner_from_json(const json_value& owner, const std::vector<std::string>& names) {
+  if (owner.is_number()) {
+    return static_cast<device_id>(owner.whole(0, names.size() - 1));
+  }
+  const auto at = std::find(names.begin(), names.end(), owner.text());
+  if (at == names.end() || std::count(names.begin(), names.end(), *at) > 1) {
+    owner.fail((at == names.end() ? "no device is called " : "several devices are called ") +
+               in_quotes(owner.text()) + ": name the device whose memory it is, or give its number, from 0 on");
+  }
+  return static_cast<device_id>(at - names.begin());
+}
+
+/// Puts devices whose entries have `memory_of` into the memory of another one, whose bandwidth is theirs if they have
+/// none of their own.
+inline void share_memories(const json_value& list, const std::vector<std::string>& names,
+                           std::vector<device>& devices) {
+  device_id d = 0;
+  for (const json_value& entry : list) {
+    const std::size_t count = entry.has("count") ? entry.at("count").whole(1, max_listed_devices) : 1;
+    if (const auto of = entry.find("memory_of")) {
+      const device_id owner = owner_from_json(*of, names);
+      if (owner >= d && owner < d + count) {
+        of->fail("a device cannot share its own memory: name another device");
+      }
+      if (entry.has("memory") && devices[d].memory_capacity != 0) {
+        entry.at("memory").fail("the device works in another one's memory, and has none of its own: write 0, or leave "
+                                "it out");
+      }
+      for (device_id k = d; k < d + count; ++k) {
+        devices[k].memory_of = owner;
+        devices[k].memory_capacity = 0;
+        devices[k].memory_bandwidth = entry.has("memory_bandwidth") ? devices[k].memory_bandwidth
+                                                                    : devices[owner].memory_bandwidth;
+      }
+    }
+    d += static_cast<device_id>(count);
+  }
+  d = 0;
+  for (const json_value& entry : list) {
+    const auto of = entry.find("memory_of");
+    if (of && devices[devices[d].memory_of].memory_of != none) {
+      of->fail("that device works in the memory of yet another one: name that one");
+    }
+    d += static_cast<device_id>(entry.has("count") ? entry.at("count").whole(1, max_listed_devices) : 1);
+  }
+}
+
 /// The file's notes on its figures, each on one line.
 inline std::vector<std::string> notes_from_json(const json_value& root) {
   std::vector<std::string> notes;
@@ -219,6 +267,7 @@ inline platform<> platform_from_json(const json_document& document) {
   if (devices.empty()) {
     list.fail("there is no device: add at least one");
   }
+  share_memories(list, names, devices);
   auto links = links_from_json(root, names, document.text().size());
   auto notes = notes_from_json(root);
   const double send_work = root.has("send_work") ? root.at("send_work").number() : 0;
@@ -239,7 +288,9 @@ inline nlohmann::ordered_json finite_or_null(double x) {
   return std::isfinite(x) ? json_number(x) : nlohmann::ordered_json(nullptr);
 }
 
-inline nlohmann::ordered_json device_json(const device& d, const std::string& name, std::size_t count) {
+/// `owner`: the name or number of the device whose memory d works in, if it shares one.
+inline nlohmann::ordered_json device_json(const device& d, const std::string& name, std::size_t count,
+                                          const nlohmann::ordered_json& owner) {
   auto entry = nlohmann::ordered_json::object();
   if (!name.empty()) {
     entry["name"] = name;
@@ -258,7 +309,10 @@ inline nlohmann::ordered_json device_json(const device& d, const std::string& na
   if (d.reached_rates) {
     entry["rates"] = "reached";
   }
-  if (d.memory_capacity != std::numeric_limits<byte_count>::max()) {
+  if (d.memory_of != none) {
+    entry["memory"] = 0;
+    entry["memory_of"] = owner;
+  } else if (d.memory_capacity != std::numeric_limits<byte_count>::max()) {
     entry["memory"] = d.memory_capacity;
   }
   if (std::isfinite(d.memory_bandwidth)) {
@@ -399,7 +453,10 @@ void write_platform_json(std::ostream& out, const platform<Links>& p, const std:
     while (name.empty() && next < p.num_devices() && p.name(next).empty() && p.devices()[next] == p.devices()[d]) {
       ++next; // equal devices without names share an entry
     }
-    out << (d == 0 ? "\n    " : ",\n    ") << detail::one_line(detail::device_json(p.devices()[d], name, next - d));
+    const std::string owner{p.name(p.memory_of(d))};
+    out << (d == 0 ? "\n    " : ",\n    ")
+        << detail::one_line(detail::device_json(p.devices()[d], name, next - d,
+                                                owner.empty() ? nlohmann::ordered_json(p.memory_of(d)) : owner));
     d = next;
   }
   out << "\n  ]";

@@ -4,6 +4,7 @@
 
 #include "weft/core/buffer.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/platform/concepts.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/workload/concepts.hpp"
@@ -14,10 +15,10 @@
 
 namespace weft {
 
-/// A tensor on a device for some time, as `peak_memory_of` defines it: half-open, `[begin, end)` in seconds.
+/// A tensor in a memory for some time, as `peak_memory_of` defines it: half-open, `[begin, end)` in seconds.
 struct live_range {
   tensor_id tensor = none;
-  device_id device = none;
+  device_id device = none; ///< the one whose memory it is
   double begin = 0;
   double end = 0;
   op_id keeper = none;   ///< the op there that needs it last; `none`: a send or nothing does
@@ -27,12 +28,24 @@ struct live_range {
 
 /// Finds the stays of one tensor at a time: on its producer's device from the op's start until its last consumer there
 /// has finished and its last send is over, on each other from the start of the transfer until its last consumer there
-/// has finished. A consumer that writes over the tensor needs it until it starts: its result takes the place.
-/// A resident tensor takes no memory of its own where it is made.
+/// has finished. A transfer to a device that works in the producer's memory copies nothing: the tensor stays where it
+/// is until it has arrived and its last consumer there has finished. A consumer that writes over the tensor needs it
+/// until it starts: its result takes the place. A resident tensor takes no memory of its own where it is made.
 template <class W>
 class live_range_finder {
 public:
-  live_range_finder(const W& w, std::size_t num_devices) : w_{&w}, keeper_(num_devices, none) {}
+  /// Each device has a memory of its own.
+  live_range_finder(const W& w, std::size_t num_devices) : w_{&w}, keeper_(num_devices, none) {
+    for (const device_id d : ids(num_devices)) {
+      memory_.push_back(d);
+    }
+  }
+  template <device_platform P>
+  live_range_finder(const W& w, const P& p) : live_range_finder{w, static_cast<std::size_t>(p.num_devices())} {
+    for (device_id& d : memory_) {
+      d = memory_of(p, d);
+    }
+  }
 
   /// Calls f(live_range) for those that take memory for some time. `run` has `device(op)`, `start(op)`, `finish(op)`,
   /// and `for_each_transfer(t, g)`, which calls g(to, start, send_finish, arrival). Complexity: O(consumers +
@@ -52,7 +65,7 @@ public:
     const auto use_ends = [&](op_id c) { return gives_place ? run.start(c) : run.finish(c); };
     const auto stay = [&](device_id d, double begin, double end, op_id last, bool received) {
       if (begin < end) {
-        f(live_range{t, d, begin, end, last, received});
+        f(live_range{t, memory_[d], begin, end, last, received});
       }
     };
     op_id last = keeper_[run.device(u)];
@@ -61,7 +74,13 @@ public:
       last = send_finish > end ? none : last;
       end = std::max(end, send_finish);
       const op_id there = keeper_[to];
-      stay(to, start, there == none ? arrival : std::max(arrival, use_ends(there)), there, true);
+      const double until = there == none ? arrival : std::max(arrival, use_ends(there));
+      if (memory_[to] != memory_[run.device(u)]) {
+        stay(to, start, until, there, true);
+      } else if (until > end) {
+        last = there;
+        end = until;
+      }
     });
     if (!is_resident(*w_, t)) {
       stay(run.device(u), run.start(u), end, last, false);
@@ -73,15 +92,18 @@ public:
 
 private:
   const W* w_;
-  std::vector<op_id> keeper_; // of the tensor at hand, per device
+  std::vector<op_id> keeper_;     // of the tensor at hand, per device
+  std::vector<device_id> memory_; // per device, whose memory it works in
 };
 
 /// The stays of whole runs. Kept between them, it does not allocate after the first.
 template <class W>
 class live_ranges_of_runs {
 public:
-  live_ranges_of_runs(const W& w, std::size_t num_devices)
-      : find_{w, num_devices}, num_tensors_{static_cast<std::size_t>(w.num_tensors())} {
+  /// `devices`: a platform, or the number of devices, each with a memory of its own.
+  template <class Devices>
+  live_ranges_of_runs(const W& w, const Devices& devices)
+      : find_{w, devices}, num_tensors_{static_cast<std::size_t>(w.num_tensors())} {
     std::size_t max_transfers = 0;
     for (const tensor_id t : ids(num_tensors_)) {
       max_transfers += static_cast<std::size_t>(std::ranges::size(w.consumers(t)));
@@ -133,10 +155,10 @@ private:
 };
 
 /// All stays of a run, as `live_ranges_of_runs` tells them.
-template <class W>
-buffer<live_range> live_ranges(const W& w, std::size_t num_devices, const placement& where, const trace& run) {
+template <class W, class Devices>
+buffer<live_range> live_ranges(const W& w, const Devices& devices, const placement& where, const trace& run) {
   buffer<live_range> stays;
-  live_ranges_of_runs<W>{w, num_devices}(where, run, [&](const live_range& s) { stays.push_back(s); });
+  live_ranges_of_runs<W>{w, devices}(where, run, [&](const live_range& s) { stays.push_back(s); });
   return stays;
 }
 

@@ -78,6 +78,18 @@ constexpr device_kind hardware_kind(const P& p, device_id d) {
   }
 }
 
+/// The device whose memory d works in. That is d, unless the platform says by `memory_of(d)` that devices share one
+/// memory, such as a processor and the GPU on its die: what any of them holds then counts in that one, and
+/// `memory_capacity` is the same for all of them.
+template <device_platform P>
+constexpr device_id memory_of(const P& p, device_id d) {
+  if constexpr (requires { { p.memory_of(d) } -> std::convertible_to<device_id>; }) {
+    return p.memory_of(d);
+  } else {
+    return d;
+  }
+}
+
 namespace why_not {
 template <class P>
 struct device_platform {

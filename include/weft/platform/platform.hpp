@@ -30,8 +30,31 @@ struct device {
   narrow_speeds narrow = {}; ///< speeds of ops on narrower numbers
   double send_overhead = 0;  ///< seconds that a slot is busy to start one transfer from here
   bool reached_rates = false; ///< speeds and memory bandwidth are what ops reach, not peaks of a data sheet
+  device_id memory_of = none; ///< the device whose memory this one works in; `none`: it has its own
   friend constexpr bool operator==(const device&, const device&) = default;
 };
+
+/// The devices with these numbers, in this order, each as often as it is named. Those that share a memory still do; if
+/// the device whose memory it is is not among them, the first of them has it. Complexity: O(numbers²) at most.
+constexpr std::vector<device> chosen_devices(const std::vector<device>& all, const std::vector<device_id>& numbers) {
+  std::vector<device> made;
+  for (const device_id d : numbers) {
+    made.push_back(all[d]);
+  }
+  for (const device_id a : ids(made.size())) {
+    const device_id memory = made[a].memory_of;
+    if (memory == none) {
+      continue;
+    }
+    const auto owner = std::find(numbers.begin(), numbers.end(), memory);
+    const auto first = std::find_if(numbers.begin(), numbers.end(),
+                                    [&](device_id d) { return all[d].memory_of == memory; });
+    const auto heir = static_cast<device_id>((owner != numbers.end() ? owner : first) - numbers.begin());
+    made[a].memory_capacity = heir == a ? all[memory].memory_capacity : made[a].memory_capacity;
+    made[a].memory_of = heir == a ? none : heir;
+  }
+  return made;
+}
 
 /// Devices and the links between them. `send_work` is what the sender's compute queue pays, in work units, before
 /// each transfer (10 in the critical-path paper, 0 where the hardware copies by itself), beside the seconds that the
@@ -62,7 +85,7 @@ public:
     }
     for (const device_id d : ids(devices_.size())) {
       const auto& [kind, speed, capacity, memory_bandwidth, slots, idle_watts, active_watts, narrow, send_overhead,
-                   reached_rates] = devices_[d];
+                   reached_rates, memory_of] = devices_[d];
       if (!(speed > 0 && speed < infinity)) {
         throw value_error(where(d) + ": speed", "must be a positive, finite number of work units per second");
       }
@@ -83,6 +106,9 @@ public:
       if (!(send_overhead >= 0 && send_overhead < infinity)) {
         throw value_error(where(d) + ": send_overhead", "must be a finite number of seconds, not negative");
       }
+      if (memory_of != none && (memory_of >= devices_.size() || devices_[memory_of].memory_of != none)) {
+        throw value_error(where(d) + ": memory_of", "must be a device that has memory of its own, or none");
+      }
     }
     for (const device_id d : ids(are_alike() ? std::min<std::size_t>(devices_.size(), 1) : devices_.size())) {
       for (const device_id e : ids(are_alike() ? std::min<std::size_t>(devices_.size(), 2) : devices_.size())) {
@@ -96,7 +122,12 @@ public:
   /// The hardware of d: its kind, or the one before `with_kinds`.
   constexpr device_kind hardware(device_id d) const { return hardware_.empty() ? kind(d) : hardware_[d]; }
   constexpr double speed(device_id d) const { return devices_[d].speed; }
-  constexpr byte_count memory_capacity(device_id d) const { return devices_[d].memory_capacity; }
+  /// Bytes of the memory that d works in, be it its own or another device's.
+  constexpr byte_count memory_capacity(device_id d) const { return devices_[memory_of(d)].memory_capacity; }
+  /// The device whose memory d works in, which is d unless they share it.
+  constexpr device_id memory_of(device_id d) const {
+    return devices_[d].memory_of == none ? d : devices_[d].memory_of;
+  }
   constexpr double memory_bandwidth(device_id d) const { return devices_[d].memory_bandwidth; }
   constexpr std::uint32_t slots(device_id d) const { return devices_[d].slots; }
   constexpr double idle_watts(device_id d) const { return devices_[d].idle_watts; }

@@ -326,8 +326,8 @@ inline platform<> cpu_2socket() {
   return made;
 }
 
-/// NVIDIA Jetson AGX Orin 64 GB, an edge board whose CPU and GPU share one memory: each is given half of it here, and
-/// to hand something over is to copy it, which reads and writes the memory, whatever the direction. Sources: *NVIDIA
+/// NVIDIA Jetson AGX Orin 64 GB, an edge board whose CPU and GPU share one memory: what is handed over is read and
+/// written there once, whatever the direction, as their caches do not see each other's changes. Sources: *NVIDIA
 /// Jetson AGX Orin Series* technical brief (2048 Ampere cores at 1.3 GHz: 5.3 TFLOP/s in FP32; 12 Cortex-A78AE at 2.2
 /// GHz; 64 GB LPDDR5, 204.8 GB/s; the module draws up to 60 W, of which a third is taken to be the CPU's); Arm
 /// Cortex-A78 (2 × 4-wide FMA per cycle).
@@ -335,12 +335,12 @@ inline platform<> jetson_agx_orin() {
   using namespace detail;
   const device cpu = processor(20, {.kind = device_kind::cpu,
                                     .speed = 12 * 2.2 * giga * 16,
-                                    .memory_capacity = 32 * gibi,
+                                    .memory_capacity = 64 * gibi,
                                     .memory_bandwidth = 204.8 * giga});
   const device gpu = accelerator(40, {.kind = device_kind::gpu,
                                       .speed = 5.3 * tera,
-                                      .memory_capacity = 32 * gibi,
-                                      .memory_bandwidth = 204.8 * giga});
+                                      .memory_bandwidth = 204.8 * giga,
+                                      .memory_of = 0});
   const topology::bus memory{2, {pcie_latency, 102.4 * giga, 2 * board_cable}};
   return hosts_with_gpus(1, cpu, gpu, 1, link_matrix{2, memory});
 }
@@ -460,7 +460,7 @@ inline constexpr std::array<entry, 20> entries{{
   {"dgx_h200", "CPU host and 8 H200 of 141 GB, NVLink", dgx_h200},
   {"hgx_a100_4gpu", "CPU host and 4 A100 of 80 GB, NVLink", hgx_a100_4gpu},
   {"hgx_a100_x2", "two such nodes, one uplink of 200 Gbit/s each", hgx_a100_x2},
-  {"jetson_agx_orin", "edge board: CPU and GPU with 64 GB between them", jetson_agx_orin},
+  {"jetson_agx_orin", "edge board: CPU and GPU in one memory of 64 GB", jetson_agx_orin},
   {"p3_8xlarge", "CPU host and 4 V100 of 16 GB, NVLink mesh", p3_8xlarge},
   {"p3_8xlarge_x2", "two such machines, one uplink of 10 Gbit/s each", p3_8xlarge_x2},
   {"paper_like_10", "10 random CPUs and GPUs, critical-path paper's ranges", [] { return paper_like(10); }},

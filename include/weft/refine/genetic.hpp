@@ -217,17 +217,22 @@ private:
         free_[d] = p_.capacity(d);
       }
       for (component_id c = 0; c < p_.num_components(); ++c) {
-        free_[where[p_.members(c).front()]] -= p_.demand(c);
+        reserve(where[p_.members(c).front()], c);
       }
+    }
+
+    void reserve(device_id d, component_id c) {
+      p_.for_each_in_memory_of(d, [&](device_id e) { free_[e] -= p_.demand(c); });
     }
 
     void take_to(placement& where, component_id c, device_id d) {
       const device_id from = where[p_.members(c).front()];
-      if (d == from || !p_.kinds(c).contains(p_.platform().kind(d)) || free_[d] < p_.demand(c)) {
+      if (d == from || !p_.kinds(c).contains(p_.platform().kind(d)) ||
+          (free_[d] < p_.demand(c) && p_.memory_of(d) != p_.memory_of(from))) {
         return;
       }
-      free_[from] += p_.demand(c);
-      free_[d] -= p_.demand(c);
+      p_.for_each_in_memory_of(from, [&](device_id e) { free_[e] += p_.demand(c); });
+      reserve(d, c);
       for (const op_id v : p_.members(c)) {
         where[v] = d;
       }

@@ -92,7 +92,9 @@ public:
   /// Bytes that are not reserved on d.
   byte_count free(device_id d) const { return free_[d]; }
   bool fits(component_id c, device_id d) const {
-    return p_->kinds(c).contains(p_->platform().kind(d)) && free_[d] >= p_->demand(c);
+    const device_id here = device(p_->members(c).front());
+    return p_->kinds(c).contains(p_->platform().kind(d)) &&
+           (free_[d] >= p_->demand(c) || (d != here && p_->memory_of(d) == p_->memory_of(here)));
   }
   /// The item that v waits for longest: the op or transfer that brings its last input. `none` without inputs.
   item_id last_input(item_id i) const { return items_.last_input(i); }
@@ -133,8 +135,8 @@ public:
   bool move(component_id c, device_id d, double delay = 0) {
     const auto members = p_->members(c);
     if (const device_id from = device(members.front()); from != d) {
-      free_.set(from, free_[from] + p_->demand(c));
-      free_.set(d, free_[d] - p_->demand(c));
+      p_->for_each_in_memory_of(from, [&](device_id e) { free_.set(e, free_[e] + p_->demand(c)); });
+      p_->for_each_in_memory_of(d, [&](device_id e) { free_.set(e, free_[e] - p_->demand(c)); });
     }
     for (const op_id v : members) {
       if (!move_op(v, d, inputs_ready(v, d) + delay)) {
@@ -288,8 +290,8 @@ private:
       free_.settle(d, p_->capacity(d));
     }
     for (component_id c = 0; c < p_->num_components(); ++c) {
-      const device_id d = device(p_->members(c).front());
-      free_.settle(d, free_[d] - p_->demand(c));
+      p_->for_each_in_memory_of(device(p_->members(c).front()),
+                                [&](device_id d) { free_.settle(d, free_[d] - p_->demand(c)); });
     }
     charges_.restart();
     for (const item_id i : order) {

@@ -115,7 +115,7 @@ private:
   static bool has_room(const Problem& p, const placement& where, device_id d) {
     auto left = p.capacity(d);
     for (component_id c = 0; c < p.num_components(); ++c) {
-      if (where[p.members(c).front()] == d) {
+      if (p.memory_of(where[p.members(c).front()]) == p.memory_of(d)) {
         if (p.demand(c) > left) {
           return false;
         }

@@ -241,15 +241,15 @@ private:
         free[d] = p.capacity(d);
       }
       for (component_id c = 0; c < p.num_components(); ++c) {
-        free[where[p.members(c).front()]] -= p.demand(c);
+        p.for_each_in_memory_of(where[p.members(c).front()], [&](device_id d) { free[d] -= p.demand(c); });
       }
     }
 
     score simulate() { return judge.judge({where, {}}); }
 
     void move(component_id c, device_id to) {
-      free[where[p.members(c).front()]] += p.demand(c);
-      free[to] -= p.demand(c);
+      p.for_each_in_memory_of(where[p.members(c).front()], [&](device_id d) { free[d] += p.demand(c); });
+      p.for_each_in_memory_of(to, [&](device_id d) { free[d] -= p.demand(c); });
       for (const op_id v : p.members(c)) {
         where[v] = to;
       }
@@ -260,7 +260,8 @@ private:
       const component_id c = random.below(p.num_components());
       const device_id here = where[p.members(c).front()];
       const device_id d = random.below(2) == 0 ? neighbour(c, random) : random.below(p.num_devices());
-      const bool fits = d != none && d != here && p.kinds(c).contains(p.platform().kind(d)) && free[d] >= p.demand(c);
+      const bool fits = d != none && d != here && p.kinds(c).contains(p.platform().kind(d)) &&
+                        (free[d] >= p.demand(c) || p.memory_of(d) == p.memory_of(here));
       return {c, fits ? d : none};
     }
 

@@ -138,7 +138,7 @@ private:
       residents_.assign(p_.num_devices(), {});
       for (component_id c = 0; c < p_.num_components(); ++c) {
         if (p_.resident_bytes(c) > 0) {
-          residents_[where[p_.members(c).front()]].push_back(c);
+          residents_[p_.memory_of(where[p_.members(c).front()])].push_back(c);
         }
       }
     }
@@ -189,7 +189,7 @@ private:
       byte_count most = 0;
       for (const device_id d : ids(p_.num_devices())) {
         const auto capacity = p_.capacity(d);
-        const byte_count room = capacity - std::min(capacity, memory_peak(d));
+        const byte_count room = capacity - std::min(capacity, memory_peak(p_.memory_of(d)));
         if (d != where[p_.members(c).front()] && takes(d, c, where) && (best == none || room > most)) {
           best = d;
           most = room;

@@ -27,7 +27,7 @@ template <class Problem>
 class incremental_memory {
 public:
   explicit incremental_memory(const Problem& p)
-      : p_{&p}, find_{p.workload(), p.num_devices()}, first_(p.num_tensors() + 1, 0), is_marked_(p.num_tensors(), 0),
+      : p_{&p}, find_{p.workload(), p.platform()}, first_(p.num_tensors() + 1, 0), is_marked_(p.num_tensors(), 0),
         where_(p.num_ops(), none), resident_(p.num_devices(), 0), peak_(p.num_devices(), 0),
         is_touched_(p.num_devices(), 0) {
     for (const tensor_id t : ids(p.num_tensors())) {
@@ -121,7 +121,7 @@ private:
   template <class Schedule>
   void settle(const Schedule& s, op_id v) {
     const device_id from = where_[v];
-    const device_id to = s.device(v);
+    const device_id to = p_->memory_of(s.device(v));
     if (from == to) {
       return;
     }

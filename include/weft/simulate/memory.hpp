@@ -34,7 +34,8 @@ struct out_of_memory {
 /// lives on its producer's device from the op's start until its last local consumer has finished and its last send is
 /// over (a transfer without a send holds it until the transfer may begin), and on a consumer's device from the
 /// transfer's start until its last consumer there has finished. Memory that is freed at an instant can be allocated at
-/// that instant; a tensor that lives for no time takes no memory.
+/// that instant; a tensor that lives for no time takes no memory. Where devices share a memory, all that they hold
+/// counts on the one whose memory it is, and transfers between them copy nothing.
 ///
 /// Kept between runs, it does not allocate after the first. Complexity: O((n + m) log(n + m)) per run.
 template <class Problem>
@@ -42,7 +43,7 @@ class memory_tracker {
 public:
   explicit memory_tracker(const Problem& p)
       : problem_{&p}, peak_(p.num_devices(), 0), held_(p.num_devices(), 0),
-        live_ranges_{p.workload(), p.num_devices()} {
+        live_ranges_{p.workload(), p.platform()} {
     changes_.reserve(2 * (p.num_tensors() + p.num_edges()));
   }
   explicit memory_tracker(const Problem&&, weft::detail::problem_must_outlive_it = {}) = delete;
@@ -61,7 +62,7 @@ public:
     overflow_.reset();
     std::fill(held_.begin(), held_.end(), 0);
     for (const op_id v : ids(problem_->num_ops())) {
-      held_[where[v]] += problem_->workload().resident_bytes(v);
+      held_[problem_->memory_of(where[v])] += problem_->workload().resident_bytes(v);
     }
     auto next = changes_.begin();
     const auto apply = [&] { // wraps for negative changes, as it should
@@ -107,7 +108,7 @@ public:
   std::vector<memory_sample> samples(const placement& where) const {
     std::vector<byte_count> level(peak_.size(), 0);
     for (const op_id v : ids(problem_->num_ops())) {
-      level[where[v]] += problem_->workload().resident_bytes(v);
+      level[problem_->memory_of(where[v])] += problem_->workload().resident_bytes(v);
     }
     std::vector<memory_sample> result;
     for (const device_id d : ids(level.size())) {

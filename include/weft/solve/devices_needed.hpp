@@ -57,10 +57,8 @@ platform<> with_devices_like(const platform<Links>& q, device_id like, std::size
   link_matrix links = before.shares_links()
                         ? link_matrix{origin.size(), detail::kept_routes{before.wiring(), origin, kept}}
                         : link_matrix{origin.size()};
-  std::vector<device> devices;
   bool named = false;
   for (const device_id a : ids(origin.size())) {
-    devices.push_back(q.devices()[origin[a]]);
     named = named || !q.name(origin[a]).empty();
     for (const device_id b : ids(origin.size())) {
       if (a != b && !(before.shares_links() && a < kept && b < kept)) {
@@ -68,7 +66,7 @@ platform<> with_devices_like(const platform<Links>& q, device_id like, std::size
       }
     }
   }
-  platform<> made{std::move(devices), std::move(links), q.send_work()};
+  platform<> made{chosen_devices(q.devices(), origin), std::move(links), q.send_work()};
   if (named) {
     std::vector<std::string> names;
     std::string stem{q.name(alike.front())};
@@ -91,6 +89,8 @@ std::size_t least_devices(const Problem& p, device_id d) {
   double elsewhere = 0;
   for (const device_id e : ids(d)) {
     others = others | p.platform().kind(e);
+  }
+  for (const device_id e : p.memories_of(ids(d))) {
     elsewhere += static_cast<double>(p.capacity(e));
   }
   double only_here = 0;

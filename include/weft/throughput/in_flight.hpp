@@ -34,10 +34,10 @@ std::vector<byte_count> peaks_in_flight(const Problem& p, const placement& where
   const double every = period > 0 ? period : std::numeric_limits<double>::infinity();
   std::vector<double> level(p.num_devices(), 0.0); // as a period begins
   for (const op_id v : ids(p.num_ops())) {
-    level[where[v]] += static_cast<double>(p.workload().resident_bytes(v));
+    level[p.memory_of(where[v])] += static_cast<double>(p.workload().resident_bytes(v));
   }
   buffer<change> changes;
-  live_ranges_of_runs<typename Problem::workload_type> find{p.workload(), p.num_devices()};
+  live_ranges_of_runs<typename Problem::workload_type> find{p.workload(), p.platform()};
   find(where, run, [&](const live_range& s) {
     const auto bytes = static_cast<double>(p.workload().bytes(s.tensor));
     const double begin = std::fmod(s.begin, every); // exact, so that what was at one instant still is

@@ -122,15 +122,15 @@ private:
         left[d] = f.problem().capacity(d);
       }
       for (component_id c = 0; c < f.num_components(); ++c) {
-        left[where[c]] -= f.problem().demand(c);
+        f.problem().for_each_in_memory_of(where[c], [&](device_id d) { left[d] -= f.problem().demand(c); });
         for (const op_id v : f.problem().members(c)) {
           by_op[v] = where[c];
         }
       }
     }
     void move(component_id c, device_id to) {
-      left[where[c]] += f.problem().demand(c);
-      left[to] -= f.problem().demand(c);
+      f.problem().for_each_in_memory_of(where[c], [&](device_id d) { left[d] += f.problem().demand(c); });
+      f.problem().for_each_in_memory_of(to, [&](device_id d) { left[d] -= f.problem().demand(c); });
       where[c] = to;
       for (const op_id v : f.problem().members(c)) {
         by_op[v] = to;
@@ -156,7 +156,7 @@ private:
       if (p.platform().kind(d) == device_kind::cpu) {
         auto room = p.capacity(d);
         for (component_id c = 0; c < f.num_components(); ++c) {
-          room -= where[c] == d ? p.demand(c) : 0;
+          room -= p.memory_of(where[c]) == p.memory_of(d) ? p.demand(c) : 0;
         }
         for (component_id c = 0; c < f.num_components(); ++c) {
           if (where[c] != d && p.allows(c, d) && p.demand(c) <= room) {

@@ -150,15 +150,16 @@ struct continued_checker {
           found.push_back({.what = kind::colocation_broken, .op = v, .other = first[g], .device = d});
         }
       }
-      const double before = demand[d];
-      demand[d] += static_cast<double>(w.resident_bytes(v));
+      const device_id m = p.memory_of(d);
+      const double before = demand[m];
+      demand[m] += static_cast<double>(w.resident_bytes(v));
       for (const tensor_id t : w.outputs(v)) {
-        demand[d] += static_cast<double>(w.bytes(t));
+        demand[m] += static_cast<double>(w.bytes(t));
       }
       for (const tensor_id t : w.inputs(v)) {
-        demand[d] += static_cast<double>(w.bytes(t));
+        demand[m] += static_cast<double>(w.bytes(t));
       }
-      begun[d] += fresh[v] == 0 ? demand[d] - before : 0;
+      begun[m] += fresh[v] == 0 ? demand[m] - before : 0;
     }
     for (const device_id d : ids(p.num_devices())) {
       if (const auto capacity = static_cast<double>(p.capacity(d)); demand[d] > std::max(capacity, begun[d])) {

@@ -16,6 +16,8 @@ namespace weft {
 /// - on its producer's device, unless it is resident there (`is_resident`), from the op's start until its last local
 ///   consumer has finished and its last send is over; if it has neither, until the op has finished;
 /// - on a consumer's device from the transfer's start until its last consumer there has finished;
+/// - where devices share a memory, a transfer between them copies nothing: the tensor is alive where it was made until
+///   its last consumer there, too, has finished; all that these devices hold counts on the one whose memory it is;
 /// - if its one consumer writes over it (`is_overwritten`), until that has started instead.
 /// Lifetimes are half-open: what ends at an instant is gone before anything else begins, and what ends when it
 /// begins needs nothing.
@@ -53,12 +55,18 @@ constexpr std::vector<byte_count> peak_memory_of(const problem<W, P, C>& p, cons
     for (const op_id c : w.consumers(t)) {
       last_use[where[c]] = std::max(last_use[where[c]], is_overwritten(w, t) ? run.ops[c].start : run.ops[c].finish);
     }
+    const device_id memory = p.memory_of(where[u]);
     double end = last_use[where[u]];
     for (; next != transfers.end() && (*next)->tensor == t; ++next) {
+      const device_id to = (*next)->to;
       end = std::max(end, (*next)->send_finish);
-      live((*next)->to, (*next)->start, last_use[(*next)->to], w.bytes(t));
+      if (p.memory_of(to) == memory) {
+        end = std::max({end, (*next)->arrival, last_use[to]});
+      } else {
+        live(p.memory_of(to), (*next)->start, last_use[to], w.bytes(t));
+      }
     }
-    live(where[u], run.ops[u].start, end < 0 ? run.ops[u].finish : end, is_resident(w, t) ? 0 : w.bytes(t));
+    live(memory, run.ops[u].start, end < 0 ? run.ops[u].finish : end, is_resident(w, t) ? 0 : w.bytes(t));
     for (const op_id c : w.consumers(t)) {
       last_use[where[c]] = -1;
     }
@@ -66,7 +74,7 @@ constexpr std::vector<byte_count> peak_memory_of(const problem<W, P, C>& p, cons
 
   std::vector<byte_count> in_use(p.num_devices(), 0);
   for (const op_id v : ids(p.num_ops())) {
-    in_use[where[v]] += w.resident_bytes(v);
+    in_use[p.memory_of(where[v])] += w.resident_bytes(v);
   }
   auto peak = in_use;
   std::sort(events.begin(), events.end());

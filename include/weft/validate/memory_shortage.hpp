@@ -20,7 +20,7 @@ namespace weft {
 template <class W, class P, class C>
 std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const placement& where, const trace& run) {
   const auto& w = p.workload();
-  const auto stays = live_ranges(w, p.num_devices(), where, run);
+  const auto stays = live_ranges(w, p.platform(), where, run);
   struct change {
     device_id device;
     double time;
@@ -38,7 +38,7 @@ std::vector<memory_shortage> memory_shortages(const problem<W, P, C>& p, const p
   });
   std::vector<byte_count> resident(p.num_devices(), 0);
   for (const op_id v : ids(p.num_ops())) {
-    resident[where[v]] += p.workload().resident_bytes(v);
+    resident[p.memory_of(where[v])] += p.workload().resident_bytes(v);
   }
   std::vector<memory_shortage> found;
   std::vector<std::uint32_t> index(p.num_devices(), none);

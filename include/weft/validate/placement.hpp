@@ -85,7 +85,9 @@ constexpr std::vector<violation> validate(const problem<W, P, C>& p, const place
         found.push_back({.what = kind::colocation_broken, .op = v, .other = first_of_group[g], .device = d});
       }
     }
-    const auto add = [&](byte_count bytes) { demand[d] = bytes > most - demand[d] ? most : demand[d] + bytes; };
+    const auto add = [&, m = p.memory_of(d)](byte_count bytes) {
+      demand[m] = bytes > most - demand[m] ? most : demand[m] + bytes;
+    };
     add(w.resident_bytes(v));
     if (rule == memory_rule::over_time) {
       continue;

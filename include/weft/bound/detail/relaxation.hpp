@@ -127,7 +127,8 @@ private:
       class_of.push_back(problem_->device_class(d));
       const auto is_like = [&](device_id e) {
         return class_of[e] == class_of[d] && platform.kind(e) == platform.kind(d) &&
-               problem_->capacity(e) == problem_->capacity(d) && platform.slots(e) == platform.slots(d);
+               problem_->capacity(e) == problem_->capacity(d) && platform.slots(e) == platform.slots(d) &&
+               problem_->alike_in_memory(d, e);
       };
       std::uint32_t type = 0;
       while (type < types_.size() && !is_like(types_[type].representative)) {

@@ -460,13 +460,25 @@ private:
     return true;
   }
 
+  template <class F>
+  void for_each_in_memory(std::size_t memory, F f) const {
+    for (std::size_t device = memory; device < f_.q.devices.size(); ++device) {
+      if (f_.q.memory[device] == memory) {
+        f_.for_each_of_device(device, f);
+      }
+    }
+  }
+
   bool full_memories() {
     for (std::size_t device = 0; f_.q.memory_matters && device < f_.q.devices.size(); ++device) {
+      if (f_.q.memory[device] != device) {
+        continue; // full with the first that works in it
+      }
       here_.clear();
       byte_count left = f_.q.capacity[device];
       bool full = false;
       for (std::size_t c = 0; c < f_.q.demand.size(); ++c) {
-        f_.for_each_of_device(device, [&](std::size_t d) {
+        for_each_in_memory(device, [&](std::size_t d) {
           if (const literal l = f_.place(f_.q.first_unit[c], d); f_.known.holds(l)) {
             here_.push_back(l);
             full = full || f_.q.demand[c] > left;
@@ -485,7 +497,7 @@ private:
       }
       bool possible = true;
       for (std::size_t c = 0; c < f_.q.demand.size(); ++c) {
-        f_.for_each_of_device(device, [&](std::size_t d) {
+        for_each_in_memory(device, [&](std::size_t d) {
           if (const literal l = f_.place(f_.q.first_unit[c], d);
               possible && f_.q.demand[c] > left && f_.known.is_open(l)) {
             because_of_those_here();

@@ -57,6 +57,14 @@ public:
   byte_count capacity(std::size_t d) const {
     return is_crowd(d) ? std::numeric_limits<byte_count>::max() : problem_->capacity(devices_[d]);
   }
+  /// The first of the devices that works in the same memory, or d.
+  std::size_t memory_of(std::size_t d) const {
+    std::size_t first = 0;
+    while (first < d && (is_crowd(d) || problem_->memory_of(devices_[first]) != problem_->memory_of(devices_[d]))) {
+      ++first;
+    }
+    return first;
+  }
   std::size_t slots(std::size_t d) const { return is_crowd(d) ? num_ops() : problem_->platform().slots(devices_[d]); }
 
   std::size_t num_ops() const { return ops_.size(); }

@@ -9,12 +9,13 @@
 
 namespace weft::bound::exact {
 
-/// Whether exchanging all ops of two of these devices changes nothing: same kind, capacity, slots, times and links.
+/// Whether exchanging all ops of two of these devices changes nothing: same kind, memory, slots, times and links.
 /// Complexity: O(n + tensors · devices).
 template <class Problem>
 bool interchangeable(const Problem& p, const std::vector<device_id>& devices, device_id a, device_id b) {
   const auto& q = p.platform();
-  if (q.kind(a) != q.kind(b) || p.capacity(a) != p.capacity(b) || q.slots(a) != q.slots(b)) {
+  if (q.kind(a) != q.kind(b) || p.capacity(a) != p.capacity(b) || q.slots(a) != q.slots(b) ||
+      !p.alike_in_memory(a, b)) {
     return false;
   }
   for (const op_id v : ids(p.num_ops())) {

@@ -53,6 +53,7 @@ struct whole_times {
   std::vector<std::uint32_t> first_unit; ///< per component, of its first op
   std::vector<byte_count> demand;        ///< per component
   std::vector<byte_count> capacity;      ///< per device
+  std::vector<std::size_t> memory;       ///< per device, the first that works in the same memory
   buffer<std::pair<std::uint32_t, std::uint32_t>> together; ///< units on one device, if slots are machines
   double unit = 1;
   bool is_exact = true; ///< the schedules are those of the problem but for rounding
@@ -86,6 +87,7 @@ struct whole_times {
     }
     for (std::size_t d = 0; d < devices.size(); ++d) {
       capacity.push_back(x.capacity(d));
+      memory.push_back(x.memory_of(d));
       memory_matters = memory_matters || capacity.back() < all;
     }
     for (const op_id v : ids(num_ops)) {

@@ -185,7 +185,8 @@ private:
     }
   }
 
-  void take(device_id d, byte_count bytes) {
+  void take(device_id by, byte_count bytes) {
+    const device_id d = flow_->memory[by];
     const bool was = used_[d] > flow_->limit[d];
     set(used_[d], used_[d] + bytes); // wraps where it gives back
     const bool is = used_[d] > flow_->limit[d];
@@ -227,7 +228,8 @@ private:
       }
       for (const auto k : x.transfers.positions(i)) {
         const std::uint32_t sent = x.transfers.numbers[k];
-        set(promised_[x.to[sent]], promised_[x.to[sent]] + x.bytes[x.num_tensors + sent]);
+        const device_id to = x.memory[x.to[sent]];
+        set(promised_[to], promised_[to] + x.bytes[x.num_tensors + sent]);
       }
     }
     steps_.push_back(i);
@@ -235,7 +237,7 @@ private:
   }
 
   void depart(std::uint32_t k) {
-    const device_id d = flow_->to[k];
+    const device_id d = flow_->memory[flow_->to[k]];
     const byte_count bytes = flow_->bytes[flow_->num_tensors + k];
     set(promised_[d], promised_[d] - bytes);
     take(d, bytes);
@@ -338,14 +340,14 @@ private:
     for (const auto k : x.overwrites.positions(i)) { // as much as its first output
       made -= x.bytes[x.overwrites.numbers[k]];
     }
-    const device_id d = x.device[i];
+    const device_id d = x.memory[x.device[i]];
     if (lacks(d, made, used_[d])) {
       return room::none;
     }
     bool sends = lacks(d, made, used_[d] + promised_[d]);
     for (const auto k : x.transfers.positions(i)) {
       const std::uint32_t sent = x.transfers.numbers[k];
-      const device_id to = x.to[sent];
+      const device_id to = x.memory[x.to[sent]];
       sends = sends || lacks(to, x.bytes[x.num_tensors + sent], used_[to] + promised_[to]);
     }
     return sends ? room::here : room::everywhere;
@@ -534,12 +536,12 @@ private:
   // What changes from moment to moment; none of these vectors grows during a search.
   double now_ = 0;
   device_id turn_ = 0; // which device chooses
-  std::uint32_t num_over_ = 0; // devices over their limit
+  std::uint32_t num_over_ = 0; // memories over their limit
   std::uint32_t num_flying_ = 0;
   buffer<flight> flying_; // what runs and what is on a link
   std::vector<std::uint32_t> waits_, holders_;
   std::vector<double> ready_at_;
-  std::vector<byte_count> used_, promised_; // per device
+  std::vector<byte_count> used_, promised_; // per memory
   std::vector<double> able_since_;          // per device: from when it could have begun what was ready
   std::vector<std::size_t> busy_;
   std::vector<std::uint32_t> unready_, num_ready_;

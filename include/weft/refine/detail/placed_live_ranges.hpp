@@ -27,7 +27,8 @@ struct number_rows {
 };
 
 /// A placed workload as numbers: what runs, what waits for it, and what takes memory from when to when. A *stay* is a
-/// tensor on one device: stay t is tensor t where it is made, stay `num_tensors` + k what transfer k brings.
+/// tensor on one device: stay t is tensor t where it is made, stay `num_tensors` + k what transfer k brings, which is
+/// nothing if it is within a memory.
 struct placed_live_ranges {
   std::uint32_t num_ops = 0;
   std::uint32_t num_tensors = 0;
@@ -46,8 +47,9 @@ struct placed_live_ranges {
   number_rows overwrites;            // per op: stays that last until it starts, as it writes over them
   std::vector<std::uint32_t> holders; // per stay: ends of ops and of sends before it ends
   std::vector<byte_count> bytes;      // per stay
-  std::vector<byte_count> resident;   // per device
-  std::vector<byte_count> limit;      // per device
+  std::vector<device_id> memory;      // per device: the one whose memory it works in
+  std::vector<byte_count> resident;   // per memory
+  std::vector<byte_count> limit;      // per memory
   std::vector<std::size_t> slots;     // per device
 
   template <class Problem>
@@ -70,7 +72,7 @@ struct placed_live_ranges {
       seconds.push_back(f.duration(v));
       device.push_back(f.device_of(v));
       waits.push_back(f.num_inputs(v));
-      resident[f.device_of(v)] += w.resident_bytes(v);
+      resident[p.memory_of(f.device_of(v))] += w.resident_bytes(v);
       for (const tensor_id t : w.outputs(v)) {
         makes.push(t);
         bytes[t] = is_resident(w, t) ? 0 : w.bytes(t);
@@ -97,7 +99,7 @@ struct placed_live_ranges {
       moving.push_back(x.transfer_time);
       to.push_back(x.to);
       sent.push_back(x.tensor);
-      bytes[num_tensors + k] = w.bytes(x.tensor);
+      bytes[num_tensors + k] = p.memory_of(x.from) == p.memory_of(x.to) ? 0 : w.bytes(x.tensor);
       for (const op_id c : f.consumers_of_transfer(k)) {
         reaches.push(c);
       }
@@ -112,7 +114,8 @@ struct placed_live_ranges {
       for (const tensor_id t : w.inputs(v)) {
         std::uint32_t stay = t;
         for (const std::uint32_t k : f.transfers_of(t)) {
-          stay = f.transfers()[k].to == f.device_of(v) ? num_tensors + k : stay;
+          const auto& x = f.transfers()[k];
+          stay = x.to == f.device_of(v) && p.memory_of(x.from) != p.memory_of(x.to) ? num_tensors + k : stay;
         }
         hold(stay, is_overwritten(w, t) ? overwrites : holds);
       }
@@ -123,9 +126,11 @@ struct placed_live_ranges {
     f.from_the_end(
       tail, [&](op_id v, double rest) { return rest + seconds[v]; },
       [&](std::uint32_t k, double rest) { return moving[k] + rest + seconds[f.send_of(k)]; });
+    memory.clear();
     limit.clear();
     slots.clear();
     for (const device_id d : ids(p.num_devices())) {
+      memory.push_back(p.memory_of(d));
       limit.push_back(p.capacity(d));
       slots.push_back(p.platform().slots(d));
     }

@@ -90,8 +90,8 @@ public:
     const auto& q = p_->platform();
     for (const auto& s : pending_) {
       for (const device_id d : ids(devices.size())) {
-        const bool alike = hardware_kind(q, d) == hardware_kind(q, s.device) &&
-                           p_->capacity(d) <= p_->capacity(s.device);
+        const bool alike = p_->memory_of(d) == s.device || (hardware_kind(q, d) == hardware_kind(q, s.device) &&
+                                                            p_->capacity(d) <= p_->capacity(s.device));
         devices[d] = alike ? 1 : devices[d];
       }
     }

@@ -65,7 +65,7 @@ private:
     }
 
     void charge(op_id v, device_id d, bool is_first) {
-      used[d] += bytes(v, d, is_first);
+      used[p.memory_of(d)] += bytes(v, d, is_first);
       const auto& w = p.workload();
       const auto mark = [&](tensor_id t) {
         if (options.scarce[t] != 0) {
@@ -83,13 +83,13 @@ private:
     double capacity(device_id d) const {
       return std::max(1.0, static_cast<double>(p.capacity(d)));
     }
-    static std::uint64_t key(tensor_id t, device_id d) { return std::uint64_t{t} << 32 | d; }
+    std::uint64_t key(tensor_id t, device_id d) const { return std::uint64_t{t} << 32 | p.memory_of(d); }
 
     const Problem& p;
     const priced_heft& options;
-    std::vector<double> used; // bytes per device
+    std::vector<double> used; // bytes per memory
     std::vector<double> row;  // seconds per device, for the op in hand
-    numbering<std::uint64_t> there; // scarce tensors on devices
+    numbering<std::uint64_t> there; // scarce tensors in memories
   };
 
   template <class Problem>
@@ -101,7 +101,7 @@ private:
                                        double group_weight) const {
       const bool is_first = builder.placed().device(v) == none;
       for (const device_id d : ids(b->row.size())) {
-        const double fill = b->used[d] / b->capacity(d);
+        const double fill = b->used[b->p.memory_of(d)] / b->capacity(d);
         b->row[d] = b->options.short_of[d] == 0 || !is_first
                       ? 0
                       : b->options.price * fill * b->bytes(v, d, is_first) / b->capacity(d);

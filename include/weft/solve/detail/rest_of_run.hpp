@@ -111,12 +111,14 @@ public:
     std::vector<std::string> names;
     for (const device_id d : ids(p_->num_devices())) {
       devices[d].kind = hardware_kind(q, d);
-      devices[d].memory_capacity = facts_.usable(d) ? p_->capacity(d) : 0;
+      bool is_usable = false;
+      p_->for_each_in_memory_of(d, [&](device_id e) { is_usable = is_usable || facts_.usable(e); });
+      devices[d].memory_capacity = is_usable ? p_->capacity(d) : 0;
       names.emplace_back(q.name(d));
     }
     for (const op_id v : ids(p_->num_ops())) {
       if (const device_id d = snapshot_.state().begun.ops[v].device; d != none) {
-        byte_count& free = devices[d].memory_capacity;
+        byte_count& free = devices[p_->memory_of(d)].memory_capacity;
         const auto take = [&](byte_count bytes) { free -= std::min(free, bytes); };
         take(w.resident_bytes(v));
         for (const tensor_id t : w.outputs(v)) {

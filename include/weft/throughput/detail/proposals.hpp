@@ -69,12 +69,15 @@ public:
         return;
       }
     }
-    if (s.free(x.to) < demand) {
+    if (s.free(x.to) < demand && !share_memory(x)) {
       x.moved.clear();
     }
   }
 
 private:
+  bool share_memory(const proposal& x) const {
+    return flow_->problem().memory_of(x.from) == flow_->problem().memory_of(x.to);
+  }
   bool allows(component_id c, device_id d) const {
     const auto& p = flow_->problem();
     return p.kinds(c).contains(p.platform().kind(d)) && flow_->time(c, d) < std::numeric_limits<double>::infinity();
@@ -85,7 +88,8 @@ private:
     const auto& p = flow_->problem();
     x.to = s.device(other);
     if (x.to != x.from && allows(c, x.to) && allows(other, x.from) &&
-        s.free(x.to) + p.demand(other) >= p.demand(c) && s.free(x.from) + p.demand(c) >= p.demand(other)) {
+        (share_memory(x) ||
+         (s.free(x.to) + p.demand(other) >= p.demand(c) && s.free(x.from) + p.demand(c) >= p.demand(other)))) {
       x.moved.push_back(c);
       x.exchanged = other;
     }

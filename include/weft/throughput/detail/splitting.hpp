@@ -94,7 +94,9 @@ public:
       }
     }
     complete_ = !meter.exhausted();
-    return read_back(family);
+    auto where = read_back(family);
+    too_much_together_ = where && !fits_together(*where);
+    return too_much_together_ ? std::nullopt : std::move(where);
   }
 
   /// Of the last split, as the program saw it.
@@ -102,7 +104,7 @@ public:
   /// Whether the last program came to its end.
   bool complete() const { return complete_; }
   /// Whether a complete program leaves out no split along its downsets.
-  bool exact() const { return !in_line_; }
+  bool exact() const { return !in_line_ && !too_much_together_; }
 
 private:
   static constexpr std::size_t max_states = 1024;
@@ -120,6 +122,15 @@ private:
     device_id device;
   };
 
+  /// Whether each memory has room for what all devices hold that share it; pieces are only looked at alone.
+  bool fits_together(const std::vector<device_id>& where) const {
+    const auto& p = flow_->problem();
+    std::vector<byte_count> held(p.num_devices(), 0);
+    for (component_id c = 0; c < where.size(); ++c) {
+      held[p.memory_of(where[c])] += p.demand(c);
+    }
+    return std::ranges::all_of(ids(held.size()), [&](device_id d) { return held[d] <= p.capacity(d); });
+  }
   /// How many devices of a class pieces can take: none of them is empty.
   std::size_t countable(const device_class& c) const { return std::min(c.devices.size(), blocks_->size()); }
 
@@ -226,6 +237,7 @@ private:
   const blocks<Problem>* blocks_;
   std::vector<device_class> classes_;
   bool in_line_ = false;
+  bool too_much_together_ = false; // the best split is more than a memory holds that devices share
   bool complete_ = false;
   double largest_load_ = infinity;
   std::size_t num_states_ = 1;
