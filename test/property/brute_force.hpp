@@ -67,15 +67,16 @@ private:
     }
     for (const device_id d : ids(p_.num_devices())) {
       const auto& q = p_.platform();
-      bool allowed = w.kinds(v).contains(q.kind(d)) && demand_[d] + bytes <= q.memory_capacity(d);
+      byte_count& demand = demand_[q.memory_of(d)];
+      bool allowed = w.kinds(v).contains(q.kind(d)) && demand + bytes <= q.memory_capacity(d);
       for (op_id u = 0; u < v; ++u) {
         allowed = allowed && (w.group(v) == none || w.group(u) != w.group(v) || where_[u] == d);
       }
       if (allowed) {
-        demand_[d] += bytes;
+        demand += bytes;
         where_[v] = d;
         place(v + 1, when_placed);
-        demand_[d] -= bytes;
+        demand -= bytes;
       }
     }
   }
@@ -148,7 +149,7 @@ private:
   const Problem& p_;
   placement where_;
   placement best_where_;
-  std::vector<byte_count> demand_;
+  std::vector<byte_count> demand_; // per memory
   std::vector<item> items_;
   std::vector<std::vector<double>> slots_;
   double best_ = std::numeric_limits<double>::infinity();

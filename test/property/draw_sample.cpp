@@ -192,6 +192,20 @@ struct drawing {
     }
   }
 
+  /// In a third of the platforms, half of the devices work in the memory of another one.
+  void share_memories() {
+    rng own{s.seed}; // so that other numbers are drawn as without
+    if (own.below(3) != 0) {
+      return;
+    }
+    for (std::uint32_t d = 1; d < k; ++d) {
+      const device_id owner = own.below(d);
+      if (own.below(2) == 0 && s.devices[owner].memory_of == none) {
+        s.devices[d].memory_of = owner;
+      }
+    }
+  }
+
   link draw_link() {
     link l;
     l.latency = numbers.latency();
@@ -240,6 +254,7 @@ sample draw_sample(const sample_options& o, std::uint64_t seed, int size) {
   d.share_memory();
   d.colocations();
   d.limit_memory();
+  d.share_memories();
   d.links();
   d.costs();
   return std::move(d.s);

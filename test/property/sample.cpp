@@ -29,7 +29,8 @@ std::ostream& operator<<(std::ostream& out, const sample& s) {
   for (std::size_t d = 0; d < s.devices.size(); ++d) {
     const auto& what = s.devices[d];
     out << "\ndevice " << d << ": " << to_string(what.kind) << ", speed " << what.speed << ", memory "
-        << what.memory_capacity << " at " << what.memory_bandwidth << ", slots " << what.slots;
+        << what.memory_capacity << " at " << what.memory_bandwidth << ", slots " << what.slots
+        << (what.memory_of == none ? "" : ", in the memory of device " + std::to_string(what.memory_of));
   }
   constexpr const char* topologies[]{"uniform", "matrix", "levels"};
   constexpr const char* costs[]{"linear", "table", "roofline"};

@@ -49,7 +49,13 @@ sample without_device(sample s, device_id gone) {
     }
   }
   s.seconds = seconds;
-  s.devices.erase(s.devices.begin() + gone);
+  std::vector<device_id> left;
+  for (const device_id d : ids(k)) {
+    if (d != gone) {
+      left.push_back(d);
+    }
+  }
+  s.devices = chosen_devices(s.devices, left);
   return s;
 }
 
@@ -90,6 +96,7 @@ std::vector<sample> simpler(const sample& s, bool keep_numbers) {
     attempt([&](sample& c) { return set(c.devices[d].memory_capacity, unlimited); });
     attempt([&](sample& c) { return set(c.devices[d].memory_bandwidth, std::numeric_limits<double>::infinity()); });
     attempt([&](sample& c) { return set(c.devices[d].slots, 1u); });
+    attempt([&](sample& c) { return set(c.devices[d].memory_of, none); });
   }
   for (op_id v = 0; v < n; ++v) {
     attempt([&](sample& c) { return set(c.ops[v].kinds, kind_set::all()); });

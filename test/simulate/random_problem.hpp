@@ -27,6 +27,7 @@ struct draw_options {
   bool kinds = true;       ///< ops for the cpu (device 0) or the gpus (the others) only
   std::uint32_t slots = 4; ///< one device in so many has 2 or 3; 0: none
   byte_count capacity = std::numeric_limits<byte_count>::max(); ///< of each device
+  bool share_memory = false; ///< half of the devices but the first work in the memory of another one
 };
 
 inline workload random_workload(rng& random, const draw_options& o, std::size_t num_devices) {
@@ -82,6 +83,10 @@ inline platform<> random_platform(rng& random, const draw_options& o, std::size_
                        .speed = static_cast<double>(1u << random.below(3)),
                        .memory_capacity = o.capacity,
                        .slots = o.slots > 0 && random.below(o.slots) == 0 ? 2 + random.below(2) : 1});
+    if (o.share_memory && d > 0 && random.below(2) == 0) {
+      const device_id owner = random.below(static_cast<std::uint32_t>(d));
+      devices[d].memory_of = devices[owner].memory_of == none ? owner : devices[owner].memory_of;
+    }
   }
   link_matrix links{num_devices};
   for (device_id a = 0; a < num_devices; ++a) {
