@@ -46,6 +46,7 @@
 #include "weft/platform/archetype.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/platform/data_sheets.hpp"
+#include "weft/platform/device_memories.hpp"
 #include "weft/platform/identical.hpp"
 #include "weft/platform/interconnect.hpp"
 #include "weft/platform/kinds.hpp"

@@ -13,6 +13,7 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/platform/concepts.hpp"
+#include "weft/platform/device_memories.hpp"
 #include "weft/workload/concepts.hpp"
 
 #include <algorithm>
@@ -356,42 +357,8 @@ public:
   constexpr byte_count capacity(device_id d) const { return (*capacity_)[d]; }
   /// The device whose memory d works in: d, unless devices share one. What a device holds counts there.
   constexpr device_id memory_of(device_id d) const { return weft::memory_of(*platform_, d); }
-  /// Calls f(device) for d and all that work in the same memory. O(1) where no devices share one, else O(devices).
-  template <class F>
-  constexpr void for_each_in_memory_of(device_id d, F f) const {
-    if (!shares_memory_) {
-      f(d);
-      return;
-    }
-    for (const device_id e : ids(num_devices())) {
-      if (memory_of(e) == memory_of(d)) {
-        f(e);
-      }
-    }
-  }
-  /// The memories that these devices work in, by their owners, each once. Complexity: O(all devices).
-  template <class Devices>
-  constexpr std::vector<device_id> memories_of(const Devices& devices) const {
-    std::vector<device_id> found;
-    std::vector<std::uint8_t> seen(num_devices(), 0);
-    for (const device_id d : devices) {
-      if (seen[memory_of(d)] == 0) {
-        seen[memory_of(d)] = 1;
-        found.push_back(memory_of(d));
-      }
-    }
-    return found;
-  }
-  /// Whether a and b work in one memory, or each has one to itself: then, if these are as large, exchanging what they
-  /// hold fits as before. Complexity: as `for_each_in_memory_of`.
-  constexpr bool alike_in_memory(device_id a, device_id b) const {
-    const auto is_alone = [this](device_id d) {
-      std::size_t count = 0;
-      for_each_in_memory_of(d, [&](device_id) { ++count; });
-      return count == 1;
-    };
-    return memory_of(a) == memory_of(b) || (is_alone(a) && is_alone(b));
-  }
+  /// Which devices share a memory.
+  constexpr const device_memories<Platform>& memories() const { return memories_; }
 
   /// The same problem with other costs, such as a sample of uncertain ones. O(1), and the model's own copy.
   template <class OtherCost>
@@ -567,15 +534,6 @@ private:
     return structure{w};
   }
 
-  static constexpr bool share_memory(const Platform& p) {
-    if constexpr (requires { p.memory_of(device_id{}); }) {
-      return std::ranges::any_of(ids(static_cast<std::size_t>(p.num_devices())),
-                                 [&](device_id d) { return p.memory_of(d) != d; });
-    } else {
-      return false;
-    }
-  }
-
   static constexpr std::vector<byte_count> capacities_of(const Platform& p) {
     std::vector<byte_count> capacity;
     capacity.reserve(static_cast<std::size_t>(p.num_devices()));
@@ -590,7 +548,7 @@ private:
   constexpr problem(const Workload& w, const Platform& p, Cost cost, shared<std::vector<byte_count>> demand,
                     shared<std::vector<byte_count>> capacity, shared<structure> s)
       : workload_{&w}, platform_{&p}, cost_{std::move(cost)}, demand_{std::move(demand)},
-        capacity_{std::move(capacity)}, structure_{std::move(s)}, shares_memory_{share_memory(p)} {
+        capacity_{std::move(capacity)}, structure_{std::move(s)}, memories_{p} {
     WEFT_ASSERT(cost::facts_agree(cost_, w, p)); // what the model states of its times is so
   }
 
@@ -600,7 +558,7 @@ private:
   shared<std::vector<byte_count>> demand_;   // per component
   shared<std::vector<byte_count>> capacity_; // per device
   shared<structure> structure_;
-  bool shares_memory_ = false; // whether devices do
+  device_memories<Platform> memories_;
 };
 
 template <class W, class P>

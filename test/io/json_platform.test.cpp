@@ -68,6 +68,37 @@ TEST_CASE("json_platform: devices as people write them") {
   CHECK(p.send_work() == 10);
 }
 
+TEST_CASE("json_platform: devices that work in the memory of another one") {
+  const auto with = [](const std::string& gpu) {
+    return platform_of(R"({"format": "weft.platform", "version": 1, "links": {"uniform": {}}, "devices": [
+      {"name": "cpu", "kind": "cpu", "speed": 1, "memory": 1000, "memory_bandwidth": 5}, )" +
+                       gpu + "]}");
+  };
+  const auto p = with(R"({"name": "gpu", "kind": "gpu", "speed": 2, "memory_of": "cpu", "count": 2})");
+  CHECK(p.memory_of(0) == 0);
+  CHECK(p.memory_of(2) == 0);
+  CHECK(p.memory_capacity(1) == 1000);
+  CHECK(p.memory_bandwidth(2) == 5);
+  const auto text = text_of([&](std::ostream& out) { io::write_platform_json(out, p); });
+  CHECK(text.find(R"("name": "gpu0", "kind": "gpu", "speed": 2, "memory": 0, "memory_of": "cpu")") != text.npos);
+  CHECK(platform_of(text).devices() == p.devices());
+  const auto numbered = with(R"({"name": "cpu", "kind": "cpu", "speed": 2, "memory_of": 0, "memory_bandwidth": 4})");
+  CHECK(numbered.memory_bandwidth(1) == 4);
+  CHECK(platform_of(text_of([&](std::ostream& out) { io::write_platform_json(out, numbered); })).devices() ==
+        numbered.devices()); // two are called cpu: by number
+  const auto refused = [&](const std::string& gpu, const char* why) {
+    CAPTURE(gpu);
+    CHECK_THROWS_WITH_AS(with(gpu), doctest::Contains(why), io::parse_error);
+  };
+  refused(R"({"kind": "gpu", "speed": 2, "memory_of": "host"})", "no device is called 'host': name the device");
+  refused(R"({"name": "cpu", "kind": "gpu", "speed": 2, "memory_of": "cpu"})", "several devices are called 'cpu'");
+  refused(R"({"kind": "gpu", "speed": 2, "memory_of": 1})", "cannot share its own memory");
+  refused(R"({"kind": "gpu", "speed": 2, "memory_of": 2})", "whole number from 0 to 1");
+  refused(R"({"kind": "gpu", "speed": 2, "memory_of": 0, "memory": 9})", "write 0, or leave it out");
+  refused(R"({"kind": "gpu", "speed": 2, "memory_of": 0}, {"kind": "gpu", "speed": 2, "memory_of": 1})",
+          "yet another one");
+}
+
 TEST_CASE("json_platform: links as a matrix, with numbers for all and defaults") {
   auto text = std::string{
     R"({"format": "weft.platform", "version": 1, "devices": [{"kind": "gpu", "speed": 2, "count": 2}], "links": )"};

@@ -148,7 +148,7 @@ TEST_CASE("shared memory: devices fill it together") {
   const auto small = on(159), large = on(160);
   const problem p{w, small};
   CHECK(p.capacity(1) == 159);
-  CHECK(p.memories_of(ids(2)) == std::vector<device_id>{0});
+  CHECK(p.memories().of(ids(2)) == std::vector<device_id>{0});
   rng random{1};
   workspace scratch;
   CHECK_FALSE(partition::heft{}(p, random, scratch));

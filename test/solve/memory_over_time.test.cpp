@@ -94,6 +94,9 @@ private:
 };
 
 TEST_CASE("memory over time: small problems, against all placements and orders") {
+  bool share_memory = false;
+  SUBCASE("a memory for each device") {}
+  SUBCASE("devices that share memories") { share_memory = true; }
   rng random{11};
   int feasible = 0;
   int found = 0;
@@ -103,9 +106,11 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
   int proven = 0;
   for (int round = 0; round < test::rounds(400); ++round) {
     CAPTURE(round);
-    const drawn s{random, {.max_ops = 5, .max_devices = 3, .sends = false, .capacity = 6 + random.below(28)}};
+    const drawn s{random,
+                  {.max_ops = 5, .max_devices = 3, .sends = false, .capacity = 6 + random.below(28),
+                   .share_memory = share_memory}};
     const every_plan all{s.p};
-    const auto r = solve::best(s.p, {.moves = 2000, .memory = over_time});
+    const auto r = solve::best(s.p, {.moves = share_memory ? 20000u : 2000u, .memory = over_time});
     if (!all.feasible()) {
       ++infeasible;
       CHECK_FALSE(r.has_plan());

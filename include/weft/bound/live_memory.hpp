@@ -119,7 +119,7 @@ live_memory_result live_memory(const Problem& p, std::size_t max_ops = 64) {
 template <class Problem>
 std::optional<infeasibility> why_too_large(const Problem& p) {
   byte_count all = 0;
-  for (const device_id d : p.memories_of(ids(p.num_devices()))) {
+  for (const device_id d : p.memories().of(ids(p.num_devices()))) {
     all += std::min(p.capacity(d), std::numeric_limits<byte_count>::max() - all);
   }
   byte_count everything = 0; // no overflow: a problem's bytes are below 2^62

@@ -8,6 +8,7 @@
 #include "weft/io/reader.hpp"
 #include "weft/platform/platform.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <exception>
@@ -336,6 +337,16 @@ inline nlohmann::ordered_json device_json(const device& d, const std::string& na
   return entry;
 }
 
+/// What `memory_of` calls a device: its name, or its number if others have that name, or it has none.
+template <class P>
+nlohmann::ordered_json owner_json(const P& p, device_id owner) {
+  const auto called = std::ranges::count_if(ids(p.num_devices()), [&](device_id d) {
+    return p.name(d) == p.name(owner);
+  });
+  return p.name(owner).empty() || called > 1 ? nlohmann::ordered_json(owner)
+                                             : nlohmann::ordered_json(std::string{p.name(owner)});
+}
+
 /// `latency`, `bandwidth` or `joules_per_byte` of all pairs: nothing if all are the default, one number if all are
 /// equal, else rows.
 template <class Get>
@@ -453,10 +464,8 @@ void write_platform_json(std::ostream& out, const platform<Links>& p, const std:
     while (name.empty() && next < p.num_devices() && p.name(next).empty() && p.devices()[next] == p.devices()[d]) {
       ++next; // equal devices without names share an entry
     }
-    const std::string owner{p.name(p.memory_of(d))};
-    out << (d == 0 ? "\n    " : ",\n    ")
-        << detail::one_line(detail::device_json(p.devices()[d], name, next - d,
-                                                owner.empty() ? nlohmann::ordered_json(p.memory_of(d)) : owner));
+    const auto entry = detail::device_json(p.devices()[d], name, next - d, detail::owner_json(p, p.memory_of(d)));
+    out << (d == 0 ? "\n    " : ",\n    ") << detail::one_line(entry);
     d = next;
   }
   out << "\n  ]";

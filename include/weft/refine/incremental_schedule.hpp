@@ -135,8 +135,8 @@ public:
   bool move(component_id c, device_id d, double delay = 0) {
     const auto members = p_->members(c);
     if (const device_id from = device(members.front()); from != d) {
-      p_->for_each_in_memory_of(from, [&](device_id e) { free_.set(e, free_[e] + p_->demand(c)); });
-      p_->for_each_in_memory_of(d, [&](device_id e) { free_.set(e, free_[e] - p_->demand(c)); });
+      p_->memories().for_each_sharing(from, [&](device_id e) { free_.set(e, free_[e] + p_->demand(c)); });
+      p_->memories().for_each_sharing(d, [&](device_id e) { free_.set(e, free_[e] - p_->demand(c)); });
     }
     for (const op_id v : members) {
       if (!move_op(v, d, inputs_ready(v, d) + delay)) {
@@ -290,7 +290,7 @@ private:
       free_.settle(d, p_->capacity(d));
     }
     for (component_id c = 0; c < p_->num_components(); ++c) {
-      p_->for_each_in_memory_of(device(p_->members(c).front()),
+      p_->memories().for_each_sharing(device(p_->members(c).front()),
                                 [&](device_id d) { free_.settle(d, free_[d] - p_->demand(c)); });
     }
     charges_.restart();

@@ -110,7 +110,7 @@ public:
       r = best_of(orders);
       devices.insert(devices.begin(), host);
     }
-    for (const device_id d : p_.memories_of(devices)) {
+    for (const device_id d : p_.memories().of(devices)) {
       r.capacity += p_.capacity(d);
     }
     r.resident = resident_[orders.front().front()].back();

@@ -90,7 +90,7 @@ std::size_t least_devices(const Problem& p, device_id d) {
   for (const device_id e : ids(d)) {
     others = others | p.platform().kind(e);
   }
-  for (const device_id e : p.memories_of(ids(d))) {
+  for (const device_id e : p.memories().of(ids(d))) {
     elsewhere += static_cast<double>(p.capacity(e));
   }
   double only_here = 0;

@@ -60,7 +60,7 @@ std::optional<narrower_numbers> fits_in_narrower_numbers(const Problem& p, const
   simulate::memory_tracker memory_then{then};
   memory.follow(*on_first, run);
   memory_then.follow(*on_first, run);
-  for (const device_id d : p.memories_of(accelerators)) {
+  for (const device_id d : p.memories().of(accelerators)) {
     found.needed += memory.peaks()[d];
     found.needed_then += memory_then.peaks()[d];
     found.capacity += std::min(p.capacity(d), std::numeric_limits<byte_count>::max() - found.capacity);

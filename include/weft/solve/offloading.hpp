@@ -199,7 +199,7 @@ run_beside_host run_on(const offloaded_step& x, const Platform& q, const Cost& c
   memory.follow(r.plan.placement, r.run);
   r.peaks = memory.peaks();
   r.seconds = r.run.makespan;
-  for (const device_id d : p.memories_of(std::array{device, host})) {
+  for (const device_id d : p.memories().of(std::array{device, host})) {
     r.lacks += r.peaks[d] - std::min(r.peaks[d], p.capacity(d));
   }
   return r;

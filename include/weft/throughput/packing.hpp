@@ -48,7 +48,7 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t max_s
     };
     weft::stable_sort(fitting, better);
     const auto alike = [&](device_id a, device_id b) {
-      return !better(a, b) && !better(b, a) && p.platform().kind(a) == p.platform().kind(b) && p.alike_in_memory(a, b);
+      return !better(a, b) && !better(b, a) && p.platform().kind(a) == p.platform().kind(b) && p.memories().alike(a, b);
     };
     fitting.erase(std::unique(fitting.begin(), fitting.end(), alike), fitting.end());
     std::ranges::reverse(fitting);
@@ -65,7 +65,7 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t max_s
   while (!left.empty()) {
     const component_id c = order[left.size() - 1];
     if (where[c] != none) {
-      p.for_each_in_memory_of(where[c], [&](device_id d) { free[d] += p.demand(c); });
+      p.memories().for_each_sharing(where[c], [&](device_id d) { free[d] += p.demand(c); });
       where[c] = none;
     }
     if (left.back().empty()) {
@@ -82,7 +82,7 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t max_s
     }
     where[c] = left.back().back();
     left.back().pop_back();
-    p.for_each_in_memory_of(where[c], [&](device_id d) { free[d] -= p.demand(c); });
+    p.memories().for_each_sharing(where[c], [&](device_id d) { free[d] -= p.demand(c); });
     if (left.size() == order.size()) {
       return where;
     }

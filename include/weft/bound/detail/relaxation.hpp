@@ -128,7 +128,7 @@ private:
       const auto is_like = [&](device_id e) {
         return class_of[e] == class_of[d] && platform.kind(e) == platform.kind(d) &&
                problem_->capacity(e) == problem_->capacity(d) && platform.slots(e) == platform.slots(d) &&
-               problem_->alike_in_memory(d, e);
+               problem_->memories().alike(d, e);
       };
       std::uint32_t type = 0;
       while (type < types_.size() && !is_like(types_[type].representative)) {

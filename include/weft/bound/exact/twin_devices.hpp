@@ -15,7 +15,7 @@ template <class Problem>
 bool interchangeable(const Problem& p, const std::vector<device_id>& devices, device_id a, device_id b) {
   const auto& q = p.platform();
   if (q.kind(a) != q.kind(b) || p.capacity(a) != p.capacity(b) || q.slots(a) != q.slots(b) ||
-      !p.alike_in_memory(a, b)) {
+      !p.memories().alike(a, b)) {
     return false;
   }
   for (const op_id v : ids(p.num_ops())) {

@@ -112,7 +112,7 @@ public:
     for (const device_id d : ids(p_->num_devices())) {
       devices[d].kind = hardware_kind(q, d);
       bool is_usable = false;
-      p_->for_each_in_memory_of(d, [&](device_id e) { is_usable = is_usable || facts_.usable(e); });
+      p_->memories().for_each_sharing(d, [&](device_id e) { is_usable = is_usable || facts_.usable(e); });
       devices[d].memory_capacity = is_usable ? p_->capacity(d) : 0;
       names.emplace_back(q.name(d));
     }

@@ -27,7 +27,7 @@ std::vector<device_class> device_classes(const Problem& p) {
   const auto& platform = p.platform();
   const auto alike = [&](device_id a, device_id b) {
     return p.device_class(a) == p.device_class(b) && platform.kind(a) == platform.kind(b) &&
-           p.capacity(a) == p.capacity(b) && p.alike_in_memory(a, b) && platform.slots(a) == platform.slots(b);
+           p.capacity(a) == p.capacity(b) && p.memories().alike(a, b) && platform.slots(a) == platform.slots(b);
   };
   std::vector<device_class> classes;
   for (const device_id d : ids(p.num_devices())) {
