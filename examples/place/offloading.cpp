@@ -61,6 +61,10 @@ accelerator_and_host find_host(const platform<>& devices) {
                             : accelerators == 0 ? "no accelerator"
                                                 : "several accelerators"));
   }
+  if (memory_of(devices, found.device) == memory_of(devices, found.host)) {
+    throw error(fmt::format("--offload auto moves tensors to the host's memory, and {} works in that memory already; "
+                            "--recompute auto needs less of it", devices.name(found.device)));
+  }
   return found;
 }
 

@@ -125,7 +125,7 @@ std::string range_of(const platform<>& p, const std::vector<device_id>& devices)
 static bool resident_bytes_fit(const problem& p, const placement& where) {
   std::vector<byte_count> held(p.num_devices(), 0);
   for (const op_id v : ids(p.num_ops())) {
-    held[where[v]] += p.workload().resident_bytes(v);
+    held[p.memory_of(where[v])] += p.workload().resident_bytes(v);
   }
   const auto devices = ids(p.num_devices());
   return std::all_of(devices.begin(), devices.end(), [&](device_id d) { return held[d] <= p.capacity(d); });

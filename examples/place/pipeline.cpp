@@ -185,7 +185,7 @@ public:
       return devices[std::size_t{stage % shape.stages} * shape.ranks + rank];
     };
     // As if each stage had a device of its own, on which everything may run.
-    const auto& like = target_.devices.devices()[devices.front()];
+    const auto like = chosen_devices(target_.devices.devices(), {devices.front()}).front();
     const platform line{std::vector<device>(stages, like), uniform_links{}};
     const auto anywhere = w.with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
     const auto on_first = replica_on(devices.front(), w, target_.devices);

@@ -51,6 +51,17 @@ TEST_CASE("docs: memory over time, and how many devices") {
   CHECK(answer == "4 such devices do, and no fewer");
 }
 
+TEST_CASE("docs: one memory") {
+  // [shared]
+  const weft::platform<> machine{{{.kind = weft::device_kind::cpu, .speed = 1e12, .memory_capacity = 121ull << 30},
+                                  {.kind = weft::device_kind::gpu, .speed = 3e13, .memory_of = 0}},
+                                 weft::link_matrix{2, weft::uniform_links{{.latency = 1e-5}}}};
+  // machine.memory_of(1) is 0, machine.memory_capacity(1) is 121 GiB: whatever cpu and gpu hold counts there, together
+  // [shared]
+  CHECK(machine.memory_of(1) == 0);
+  CHECK(machine.memory_capacity(1) == 121ull << 30);
+}
+
 TEST_CASE("docs: offsets") {
   // [offsets]
   const std::vector<weft::allocate::lifetime> buffers{

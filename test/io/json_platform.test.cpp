@@ -88,7 +88,7 @@ TEST_CASE("json_platform: devices that work in the memory of another one") {
         numbered.devices()); // two are called cpu: by number
   const auto refused = [&](const std::string& gpu, const char* why) {
     CAPTURE(gpu);
-    CHECK_THROWS_WITH_AS(with(gpu), doctest::Contains(why), io::parse_error);
+    CHECK_THROWS_WITH_AS(with(gpu), doctest::Contains(why), weft::parse_error);
   };
   refused(R"({"kind": "gpu", "speed": 2, "memory_of": "host"})", "no device is called 'host': name the device");
   refused(R"({"name": "cpu", "kind": "gpu", "speed": 2, "memory_of": "cpu"})", "several devices are called 'cpu'");

@@ -30,7 +30,7 @@ struct device {
   narrow_speeds narrow = {}; ///< speeds of ops on narrower numbers
   double send_overhead = 0;  ///< seconds that a slot is busy to start one transfer from here
   bool reached_rates = false; ///< speeds and memory bandwidth are what ops reach, not peaks of a data sheet
-  device_id memory_of = none; ///< the device whose memory this one works in; `none`: it has its own
+  device_id memory_of = none; ///< the device whose memory this one works in, having none of its own; `none`: it has
   friend constexpr bool operator==(const device&, const device&) = default;
 };
 
@@ -109,6 +109,7 @@ public:
       if (memory_of != none && (memory_of >= devices_.size() || devices_[memory_of].memory_of != none)) {
         throw value_error(where(d) + ": memory_of", "must be a device that has memory of its own, or none");
       }
+      devices_[d].memory_capacity = memory_of == none ? capacity : 0;
     }
     for (const device_id d : ids(are_alike() ? std::min<std::size_t>(devices_.size(), 1) : devices_.size())) {
       for (const device_id e : ids(are_alike() ? std::min<std::size_t>(devices_.size(), 2) : devices_.size())) {

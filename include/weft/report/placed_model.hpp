@@ -23,6 +23,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -105,8 +106,9 @@ struct placed_device {
   std::string kind;
   device_load load = {};
   byte_count resident_bytes = 0; ///< of the ops placed there
-  byte_count peak_bytes = 0;     ///< at the worst moment
-  byte_count capacity = 0;
+  byte_count peak_bytes = 0;     ///< at the worst moment of the memory that it works in
+  byte_count capacity = 0;       ///< of that memory
+  std::string memory = {};       ///< the devices that share it, such as "cpu and gpu0"; empty: it is the device's alone
   bool limited() const { return capacity < unlimited; } ///< whether its memory ends
   /// Of its capacity at the worst moment; `absent` without a limit.
   double share() const {
@@ -114,6 +116,19 @@ struct placed_device {
   }
   static constexpr byte_count unlimited = byte_count{1} << 62;
 };
+
+/// What shares each memory that several of the first `most` devices share, in their order.
+inline std::vector<std::string> shared_memories(const std::vector<placed_device>& devices,
+                                                std::size_t most = std::numeric_limits<std::size_t>::max()) {
+  std::vector<std::string> found;
+  for (std::size_t d = 0; d < std::min(devices.size(), most); ++d) {
+    const std::string& names = devices[d].memory;
+    if (!names.empty() && std::find(found.begin(), found.end(), names) == found.end()) {
+      found.push_back(names);
+    }
+  }
+  return found;
+}
 
 /// The memory that a device holds over time: from `time[i]` on, `bytes[i]`.
 struct memory_curve {
@@ -261,8 +276,13 @@ void follow_memory(placed_model& m, const Problem& p, const placement& where, co
     curves[s.device].bytes.push_back(s.bytes);
   }
   for (const device_id d : ids(p.num_devices())) {
-    m.memory.push_back(thin(curves[d], bins));
-    m.devices[d].peak_bytes = tracker.peaks()[d];
+    m.memory.push_back(thin(curves[p.memory_of(d)], bins));
+    m.devices[d].peak_bytes = tracker.peaks()[p.memory_of(d)];
+    std::vector<std::string> names;
+    p.memories().for_each_sharing(d, [&](device_id e) { names.push_back(m.devices[e].name); });
+    for (std::size_t i = 0; i < names.size() && names.size() > 1; ++i) {
+      m.devices[d].memory += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    }
   }
 }
 

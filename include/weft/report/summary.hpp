@@ -187,7 +187,7 @@ inline std::string sharding_sentence(const layer_sharding& l) {
   return text + (l.sent.empty() || text.empty() ? "" : "; ") + l.sent;
 }
 
-/// The device with the peak memory, such as `on gpu0, 4.0 % of its 80.0 GiB`; and the fullest device, if that is
+/// The device with the peak memory, such as `on gpu0, 4.0 % of its 80.0 GiB`, or the devices that share it; and the fullest device, if that is
 /// another one.
 inline std::string memory_sentence(const placed_model& m) {
   const device_id most = m.largest_device(), fullest = m.fullest_device();
@@ -199,7 +199,7 @@ inline std::string memory_sentence(const placed_model& m) {
              ? ", " + percentage(x.share()) + " of its " + amount(static_cast<double>(x.capacity)) : std::string{};
   };
   const placed_device &x = m.devices[most], &y = m.devices[fullest];
-  return "on " + x.name + of_capacity(x) +
+  return (x.memory.empty() ? "on " + x.name : "in the memory that " + x.memory + " share") + of_capacity(x) +
          (fullest == most
             ? "" : "; " + y.name + " is fullest: " + amount(static_cast<double>(y.peak_bytes)) + of_capacity(y));
 }
@@ -263,6 +263,9 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
     }
     if (m.devices.size() > max_devices) {
       out << "  … and " << m.devices.size() - max_devices << " more\n";
+    }
+    for (const auto& names : shared_memories(m.devices, max_devices)) {
+      write_wrapped(out, "  ", names + " share one memory; its peak is shown for each of them");
     }
   }
   if (!m.about.ways.empty()) {

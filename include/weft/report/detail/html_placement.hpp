@@ -340,6 +340,9 @@ inline void write_devices(std::ostream& out, const placed_model& m) {
     out << "</tr>\n";
   }
   end_table(out);
+  for (const auto& names : shared_memories(m.devices)) {
+    out << "<p>" << escape_html(names) << " share one memory; its peak is shown for each of them.</p>\n";
+  }
   out << "</section>\n";
 }
 
