@@ -187,8 +187,8 @@ inline std::string sharding_sentence(const layer_sharding& l) {
   return text + (l.sent.empty() || text.empty() ? "" : "; ") + l.sent;
 }
 
-/// The device with the peak memory, such as `on gpu0, 4.0 % of its 80.0 GiB`, or the devices that share it; and the fullest device, if that is
-/// another one.
+/// The device with the peak memory, such as `on gpu0, 4.0 % of its 80.0 GiB`, or the devices that share it; and the
+/// fullest device, if that is another one.
 inline std::string memory_sentence(const placed_model& m) {
   const device_id most = m.largest_device(), fullest = m.fullest_device();
   if (most == none) {
