@@ -37,7 +37,8 @@ int run(int argc, char** argv) {
              "\nExamples\n"
              "  machine gpus.csv topo.txt lscpu.json meminfo.txt -o my_machine.json\n"
              "  place resnet50.onnx --platform my_machine.json\n"
-             "  machine gpus.csv topo.txt lscpu.json nodes.txt --nodes 'gpu[01-04]' --network 200Gbit/s -o four.json\n"
+             "  machine gpus.csv topo.txt lscpu.json nodes.txt --nodes 'gpu[01-04]' --network 200Gbit/s \\\n"
+             "          -o four.json\n"
              "  machine gpus.csv --gpu 'NVIDIA Foo=fp32:60,half:120,bandwidth:900' -o new.json\n"
              "\nExit status: 0 with a platform, 2 for wrong arguments or files.\n");
   app.add_option("files", files, "What tools wrote")->required()->type_name("FILE");

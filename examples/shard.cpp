@@ -36,7 +36,9 @@ arguments parse(int argc, char** argv) {
              "  shard asplos-2025-iopddl-A.json.gz --budget 60 --jobs 2 -o solution.json\n"
              "  shard problem.json --budget 20000moves      # the same on every machine\n\n"
              "Exit status: 0 with a choice, 1 if none exists or none was found, 2 for wrong arguments or files.");
-  app.add_option("FILE", a.file, "A problem in the contest's JSON, compressed by gzip or not")->required();
+  app.add_option("FILE", a.file, "A problem in the contest's JSON, compressed by gzip or not")
+    ->required()
+    ->type_name("FILE");
   app.add_option("--budget", budget, "Seconds, as in 10, or moves, as in 20000moves")->capture_default_str();
   app.add_option("--jobs", a.search.jobs, "Threads")->check(CLI::Range(1u, 1024u).description(""))
     ->type_name("N")->capture_default_str();

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "tool/command_line.hpp"
+#include "tool/help_text.hpp"
 #include "tool/networks.hpp"
 
 #include "weft/io/json_plan.hpp"
@@ -19,49 +20,77 @@
 namespace place {
 namespace {
 
-std::string footer() {
-  std::string text = "Models\n";
-  text += tool::list_model_formats();
-  text += tool::list_networks(20);
-  text +=
-    "  The bundled networks are training steps, or forward ops, as in zoo:bert_base:inference. Batch size and\n"
-    "  length of the sequences may follow the name, as in zoo:bert_base@32x128:inference. GPT-2 and Llama also\n"
-    "  decode, one token of each sequence, as in zoo:llama2_70b@1x4096:decode with a cache of 4096 tokens.\n"
-    "  random:FAMILY        a generated graph, as in random:layered,ops=100,ccr=1,seed=7; compare --help lists the\n"
-    "                       families and their parameters, those of platforms as well\n\nPlatforms\n";
-  text += tool::list_platforms(20);
-  text +=
-    "  identical:P          P devices of speed 1 whose links take no time\n"
-    "  random:FAMILY        a generated platform, as in random:related,devices=8,max_speed=4\n"
-    "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
-    "\nObjectives\n"
-    "  makespan  the time of one step\n"
-    "  period    the time between two steps of a pipelined run: the largest load of a device or link\n"
-    "  memory    the largest share of its memory that any device needs\n"
-    "  energy    the joules of one step, by the power that the platform's devices and links draw; with --deadline,\n"
-    "            of the plans that take at most so long\n"
-    "\nExamples\n"
-    "  place resnet50.onnx --platform workstation_2gpu --batch 32\n"
-    "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n"
-    "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
-    "  place zoo:resnet50@256 --platform dgx_a100 --parallel data\n"
-    "  place zoo:gpt2_xl@1:inference --platform dgx_a100 --parallel tensor=8 --sharding sharding.json\n"
-    "  place zoo:llama2_70b@1x4096:decode --platform dgx_h100 --dtype bf16 --parallel tensor=8\n"
-    "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
-    "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
-    "  place zoo:bert_base --platform pcie_4gpu --contention none --budget 30\n"
-    "  place zoo:gpt2_xl:inference --platform workstation_1gpu --dtype bf16 --train adam --recompute blocks "
-    "--max-batch\n"
-    "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
-    "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
-    "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
-    "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json --split stages\n"
-    "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
-    "  place llama.onnx --platform pcie_4gpu --by-layer --objective period --export vllm=serve.sh\n"
-    "  place detector.onnx --platform pcie_4gpu --pin 'NonMaxSuppression=cpu,/decoder/*=gpu1'\n"
-    "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files, 130 after Ctrl-C, which\n"
-    "keeps the best plan so far.\n";
-  return text;
+std::string about_models() {
+  return "Models\n" + tool::list_model_formats() + tool::list_networks() +
+         tool::help_paragraph(
+           "The bundled networks are training steps, or forward ops, as in zoo:bert_base:inference. Batch size and "
+           "length of the sequences may follow the name, as in zoo:bert_base@32x128:inference. GPT-2 and Llama also "
+           "decode, one token of each sequence, as in zoo:llama2_70b@1x4096:decode with a cache of 4096 tokens.") +
+         tool::help_entry("random:FAMILY", "a generated graph, as in random:layered,ops=100,ccr=1,seed=7; compare "
+                                           "--help models lists the families and their parameters");
+}
+
+std::string about_platforms() {
+  return "Platforms\n" + tool::list_platforms() +
+         tool::help_entry("random:FAMILY", "a generated platform, as in random:related,devices=8,max_speed=4; compare "
+                                           "--help platforms lists the families and their parameters") +
+         tool::help_paragraph("Files: native JSON (docs/formats.md; the program machine writes it), the critical-path "
+                              "paper's CSV, HyperDAG machines.");
+}
+
+std::string about_objectives() {
+  constexpr std::size_t indent = 13;
+  return "Objectives\n" + tool::help_entry("makespan", "the time of one step", indent) +
+         tool::help_entry("period", "the time between two steps of a pipelined run: the largest load of a device or "
+                                    "link", indent) +
+         tool::help_entry("memory", "the largest share of its memory that any device needs", indent) +
+         tool::help_entry("energy", "the joules of one step, by the power that the platform's devices and links draw; "
+                                    "with --deadline, of the plans that take at most so long", indent);
+}
+
+constexpr const char* first_examples =
+  "Examples\n"
+  "  place zoo:resnet50@256 --platform dgx_a100\n"
+  "  place resnet50.onnx --platform workstation_2gpu --batch 32\n"
+  "  place resnet50.onnx --platform pcie_4gpu --batch 64 --train adam -o placed.onnx --html report.html\n";
+
+constexpr const char* more_examples =
+  "  place graph.pbtxt --platform p3_8xlarge --times costs.pbtxt -o placed.pbtxt\n"
+  "  place zoo:resnet50@256 --platform dgx_a100 --parallel data\n"
+  "  place zoo:gpt2_xl@1:inference --platform dgx_a100 --parallel tensor=8 --sharding sharding.json\n"
+  "  place zoo:llama2_70b@1x4096:decode --platform dgx_h100 --dtype bf16 --parallel tensor=8\n"
+  "  place zoo:bert_large --platform dgx_a100 --budget 30 --html report.html --trace trace.json\n"
+  "  place zoo:inception_v3 --platform dgx_a100 --uncertainty 0.2 --html report.html\n"
+  "  place zoo:bert_base --platform pcie_4gpu --contention none --budget 30\n"
+  "  place zoo:gpt2_xl:inference --platform workstation_1gpu --dtype bf16 --train adam \\\n"
+  "        --recompute blocks --max-batch\n"
+  "  place zoo:gpt2_small:inference --platform my_machine.json --objective period\n"
+  "  place zoo:inception_v3@32 --platform workstation_2gpu --objective energy --deadline 0.2\n"
+  "  place zoo:inception_v3@32 --platform workstation_2gpu --pareto --html report.html\n"
+  "  place resnet50.onnx --platform pcie_4gpu --batch 64 --plan plan.json --split stages\n"
+  "  place resnet50.onnx --platform pcie_4gpu --from-plan plan.json --html report.html\n"
+  "  place llama.onnx --platform pcie_4gpu --by-layer --objective period --export vllm=serve.sh\n"
+  "  place detector.onnx --platform pcie_4gpu --pin 'NonMaxSuppression=cpu,/decoder/*=gpu1'\n";
+
+constexpr const char* exit_status =
+  "\nExit status: 0 with a plan, 1 if nothing fits, 2 for wrong arguments or files, 130 after Ctrl-C,\n"
+  "which keeps the best plan so far.\n";
+
+tool::help_pages help() {
+  return {.topics = {{"models", "sizes that a model leaves open; formats, bundled networks",
+                      about_models()},
+                     {"platforms", "named machines, and files of them", about_platforms()},
+                     {"costs", "how long ops and transfers take"},
+                     {"memory", "what a step keeps in memory, and how much there is"},
+                     {"parallel", "how several devices share the work of a step"},
+                     {"layers", "whole layers or chosen ops on devices, and files for runtimes that take layers"},
+                     {"search", "what to make small, and what the search may spend", about_objectives()},
+                     {"files", "plans, reports and models to write, and plans to read"},
+                     {"examples", "more command lines, and the exit status",
+                      std::string{first_examples} + more_examples + exit_status}},
+          .usual = {"model", "--platform", "--batch", "--train", "--dtype", "--max-batch", "--parallel", "--by-layer",
+                    "--objective", "--budget", "--output", "--plan", "--export", "--html", "--help"},
+          .ending = std::string{first_examples} + exit_status};
 }
 
 /// The placement of layers that is asked for, and the files of runtimes that are to say it.
@@ -365,9 +394,9 @@ options parse(int argc, char** argv) {
   CLI::App app{
     "Decides where each op of a model runs on a machine, when, and whether it fits: reads the model, searches for\n"
     "a placement, simulates it, and says how long a step takes and what keeps it from being faster."};
-  app.get_formatter()->column_width(34);
-  app.footer(footer());
+  app.option_defaults()->group("models");
   app.add_option("model", o.model, "What to place")->required()->type_name("FILE|zoo:NAME");
+  app.option_defaults()->group("platforms");
   app.add_option("--platform", o.platform, "Where to place it")->required()->type_name("NAME|FILE");
   const auto options_from = [&app](std::size_t first) { // in the order in which they were added
     const auto all = app.get_options();
@@ -376,7 +405,9 @@ options parse(int argc, char** argv) {
   const auto before = app.get_options().size();
   tool::add_model_options(app, o.modelling);
   tool::add_memory_options(app, o.modelling);
+  app.option_defaults()->group("costs");
   const auto* contention = tool::add_contention_option(app, o.contention, "fair if the platform has a network");
+  app.option_defaults()->group("memory");
   app.add_option("--memory-share", o.memory_share, "How much of each device's memory may be used")
     ->check(CLI::Range(0.01, 1.0))
     ->type_name("SHARE")
@@ -387,6 +418,7 @@ options parse(int argc, char** argv) {
       "What the framework takes of each accelerator's memory for its context, workspaces and fragments: a\n"
       "share, as in 0.1, or bytes, as in 1.5GiB; nothing, if not given")
     ->type_name("SHARE|BYTES");
+  app.option_defaults()->group("layers");
   app
     .add_option_function<std::vector<std::string>>(
       "--pin",
@@ -400,33 +432,39 @@ options parse(int argc, char** argv) {
     ->type_name("OPS=DEVICE,…")
     ->expected(1)
     ->take_all();
+  app.option_defaults()->group("parallel");
   const auto* parallel =
     app
       .add_option_function<std::string>(
         "--parallel", [&o](const std::string& text) { take_parallelism(text, o); },
-        "How several devices share the work of a step: none (each op once, on one device), data (each device does\n"
-        "a part of the batch, and gradients are all-reduced), tensor (each op is split along the axis that suits\n"
-        "best, for bundled networks), data=N or tensor=N for N devices, pipeline=K (layers in K stages, which work\n"
-        "on different micro-batches), or auto, which is what happens without this option: the simplest of those\n"
-        "that are fast, as --least-gain says.\n"
-        "After data=N, \",sharded\" lets each replica update a part of the parameters, \",whole\" all of them,\n"
-        "\",experts\" puts each expert of a mixture on one of the devices, \",by-speed\" gives larger parts to faster\n"
-        "devices, and \",tensor=K\" gives each replica K devices, which split its ops. After pipeline=K,\n"
-        "\",micro-batches=M\" says how many, \",turns=V\" gives each device V stages, \",data=N\" and \",tensor=T\"\n"
-        "make N replicas of it with T devices for each stage. accumulate=M is for one device: M micro-batches one\n"
-        "after the other, whose gradients are added up; without \"=M\" as few as fit. \",data=N\" makes N replicas")
+        "How several devices share the work of a step; without it, or as auto: the simplest way of those that are\n"
+        "fast, as --least-gain says\n\n"
+        "none: each op once, on one device\n\n"
+        "data, data=N: each of all or of N devices does a part of the batch, and gradients are all-reduced. After\n"
+        "data=N, \",sharded\" lets each replica update a part of the parameters, \",whole\" all of them, \",experts\"\n"
+        "puts each expert of a mixture on one of the devices, \",by-speed\" gives larger parts to faster devices, and\n"
+        "\",tensor=K\" gives each replica K devices, which split its ops\n\n"
+        "tensor, tensor=N: each op is split along the axis that suits best, for bundled networks\n\n"
+        "pipeline=K: layers in K stages, which work on different micro-batches. After it, \",micro-batches=M\" says\n"
+        "how many, \",turns=V\" gives each device V stages, \",data=N\" and \",tensor=T\" make N replicas of it\n"
+        "with T devices for each stage\n\n"
+        "accumulate=M: for one device, M micro-batches one after the other, whose gradients are added up; without\n"
+        "\"=M\" as few as fit. \",data=N\" makes N replicas")
       ->type_name("none|auto|data[=N]|tensor[=N]|pipeline=K|accumulate[=M]");
+  app.option_defaults()->group("costs");
   app
     .add_option_function<std::string>(
       "--launches",
       [&o](const std::string& how) {
         o.launches = how == "graph" ? weft::cost::launches::graph : weft::cost::launches::single;
       },
-      "How kernels get to GPUs: single (each op and copy is launched by itself, which takes 5 µs), which is what\n"
-      "happens without this option, or graph (a step is captured as a graph, such as a CUDA graph: 1 µs each)")
+      "How kernels get to GPUs: single (each op and copy is launched by itself, which takes 5 µs), or graph (a\n"
+      "step is captured as a graph, such as a CUDA graph: 1 µs each)")
     ->check(CLI::IsMember({"single", "graph"}).description(""))
-    ->type_name("single|graph");
+    ->type_name("single|graph")
+    ->default_str("single");
   const auto assumed = options_from(before);
+  app.option_defaults()->group("search");
   std::string objective = "makespan";
   app.add_option("--objective", objective, "What to make small")
     ->check(CLI::IsMember({"makespan", "period", "memory", "energy"}).description(""))
@@ -441,9 +479,10 @@ options parse(int argc, char** argv) {
   std::string budget = "5";
   app.add_option("--budget", budget,
                  "What the search may spend: seconds, or moves, as in 100000moves, with which results do\n"
-                 "not depend on the machine's speed. Ctrl-C ends it with the best plan so far")
+                 "not depend on the machine's speed\n\nCtrl-C ends it with the best plan so far")
     ->type_name("SECONDS|Nmoves")
     ->capture_default_str();
+  app.option_defaults()->group("parallel");
   app.add_option("--least-gain", o.least_gain,
                  "By how much each feature that a plan needs, such as several devices, a pipeline, micro-batches or\n"
                  "sharded updates, has to make a step faster, where times are estimates, which are not that exact;\n"
@@ -451,50 +490,63 @@ options parse(int argc, char** argv) {
     ->check(CLI::Range(0.0, 1000.0))
     ->type_name("PERCENT")
     ->capture_default_str();
+  app.option_defaults()->group("search");
   app.add_option("--jobs", o.jobs, "Threads of the search")
     ->check(CLI::Range(1u, 1024u))
     ->type_name("N")
     ->capture_default_str();
+  app.option_defaults()->group("layers");
   std::string by_layer;
   auto* const layers =
     app
       .add_flag("--by-layer{}", by_layer,
-                "Keep each layer of the model on one device: cut it between layers, for the devices of\n"
-                "--by-layer=DEVICE,DEVICE,… in this order, or for those that suit best")
-      ->expected(0, 1);
+                "Keep each layer of the model on one device: cut it between layers, for the devices given, in this\n"
+                "order, or for those that suit best")
+      ->expected(0, 1)
+      ->option_text("[=DEVICE,…]");
   std::vector<std::string> exports;
   app.add_option("--export", exports,
                  "Write where the layers are, for a runtime: device_map (Hugging Face), vllm, llama.cpp, deepspeed,\n"
-                 "megatron or tensorflow; may be given several times. With --parallel pipeline=K: vllm, deepspeed or\n"
-                 "megatron")
+                 "megatron or tensorflow\n\n"
+                 "May be given several times. It goes with --by-layer, or for vllm, deepspeed and megatron with\n"
+                 "--parallel pipeline=K; --sharding writes how devices share each layer")
     ->type_name("FORMAT=FILE")
     ->expected(1)
     ->take_all();
   const auto of_searches = options_from(before + assumed.size());
+  app.option_defaults()->group("costs");
   app.add_option("--uncertainty", o.uncertainty,
                  "How far times may be from their estimates: sigma, the standard deviation of the logarithm of\n"
                  "each; says how long a step takes then, and on which ops that depends")
     ->check(CLI::Range(0.0, 2.0))
     ->type_name("SIGMA")
     ->capture_default_str();
+  app.option_defaults()->group("search");
   app.add_option("--seed", o.seed, "The same seed gives the same result, if the budget is in moves")
     ->type_name("S")
     ->capture_default_str();
+  app.option_defaults()->group("memory");
   std::string max_batch;
-  app.add_flag("--max-batch{accelerators}", max_batch,
-               "Look for the largest batch for which a plan is found that fits, and place the model with it: one that\n"
-               "fits into the memory of accelerators, or with --max-batch=all into that of their hosts, too");
+  app
+    .add_flag("--max-batch{accelerators}", max_batch,
+              "Look for the largest batch for which a plan is found that fits, and place the model with it: one that\n"
+              "fits into the memory of accelerators, or with --max-batch=all into that of their hosts, too")
+    ->option_text("[=all]");
+  app.option_defaults()->group("files");
   app.add_option("-o,--output", o.out, "Write the model again with the device of each op")->type_name("FILE");
+  app.option_defaults()->group("layers");
   app.add_option("--split", o.split,
                  "Cut an ONNX model into stages that run one after the other, each on one device: a model per\n"
                  "stage and manifest.json, which says what goes where")
     ->type_name("FOLDER");
+  app.option_defaults()->group("files");
   app.add_option("--plan", o.plan, "Write the plan: device and order of each op, as JSON")->type_name("FILE");
   app.add_option("--from-plan", o.from_plan,
                  "Search for nothing: take the plan of a file that --plan wrote, with the options that it was made\n"
                  "with; ops and devices are found by their names")
     ->type_name("FILE");
   app.add_option("--html", o.html, "Write a report with charts, to be opened in a browser")->type_name("FILE");
+  app.option_defaults()->group("parallel");
   app.add_option("--sharding", o.sharding,
                  "Write how the devices that share a step split its parameters, as JSON: the mesh, and per parameter\n"
                  "what JAX calls its PartitionSpec and PyTorch its placements; options for Megatron-LM, DeepSpeed\n"
@@ -503,8 +555,9 @@ options parse(int argc, char** argv) {
   app.add_option("--schedule", o.schedule,
                  "Write the order of a pipeline's passes as CSV for torch.distributed.pipelining, a line for each rank")
     ->type_name("FILE");
+  app.option_defaults()->group("files");
   app.add_option("--trace", o.trace, "Write the run as a Chrome trace, to be opened in Perfetto")->type_name("FILE");
-  tool::parse(app, "place", argc, argv);
+  tool::parse(app, "place", argc, argv, help());
   if (!o.from_plan.empty()) {
     for (const CLI::Option* option : of_searches) {
       if (option->count() != 0) {

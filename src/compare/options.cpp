@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "tool/command_line.hpp"
+#include "tool/help_text.hpp"
 #include "tool/networks.hpp"
 #include "tool/random_graphs.hpp"
 
@@ -23,72 +24,76 @@
 namespace comparison {
 namespace {
 
-/// Breaks a list of names into lines that start below the first.
-std::string in_lines(const std::vector<std::string>& names, std::size_t indent) {
-  std::string text;
-  std::size_t column = indent;
-  for (const auto& name : names) {
-    if (column + name.size() + 2 > 100) {
-      text += "\n" + std::string(indent, ' ');
-      column = indent;
-    }
-    text += name + (name == names.back() ? "" : ", ");
-    column += name.size() + 2;
-  }
-  return text;
+std::string about_strategies(const strategy_names& all) {
+  constexpr std::size_t indent = 14;
+  const auto named = [](const char* kind, const std::vector<std::string>& names) {
+    return tool::help_entry(kind, fmt::format("{}", fmt::join(names, ", ")), indent);
+  };
+  return "Strategies\n" + named("partition:", all.partitioners) + named("schedule:", all.policies) +
+         named("refine:", all.refiners) +
+         tool::help_entry("best:", "several of these and exact search within one budget; takes the place of a "
+                                   "partition and a schedule: --partition best --schedule best", indent);
 }
 
-/// Indents all lines but the first.
-std::string below_first(std::string_view text, std::size_t indent) {
-  std::string result;
-  for (const char c : text) {
-    result += c;
-    result.append(c == '\n' ? indent : 0, ' ');
-  }
-  return result;
+std::string about_models() {
+  return "Workloads\n" + tool::list_networks() +
+         tool::help_paragraph("Batch size and length may follow, and inference, as in zoo:bert_base@8x128:inference.") +
+         tool::help_entry("suite:NAME", "generated problems with their own devices: suite:all, suite:fft, "
+                                        "'suite:fft/ccr 1/related'") +
+         tool::list_random_graphs() + tool::list_model_formats() +
+         tool::help_paragraph("A file of that study is for --objective period or latency; it brings its devices; in "
+                              "milliseconds.");
 }
 
-std::string footer(const strategy_names& all) {
-  std::string text = fmt::format("Strategies\n  partition: {}\n  schedule:  {}\n  refine:    {}\n",
-                                 in_lines(all.partitioners, 13), in_lines(all.policies, 13),
-                                 in_lines(all.refiners, 13));
-  text += "  best:      several of these and exact search within one budget; takes the place of a partition and\n"
-          "             a schedule: --partition best --schedule best\n\nWorkloads\n";
-  text += tool::list_networks(16);
-  text += "  Batch size and length may follow, and inference, as in zoo:bert_base@8x128:inference.\n"
-          "  suite:NAME           generated problems with their own devices: suite:all, suite:fft,\n"
-          "                       'suite:fft/ccr 1/related'\n";
-  text += tool::list_random_graphs();
-  text += tool::list_model_formats();
-  text += "  A file of that study is for --objective period or latency; it brings its devices; in milliseconds.\n"
-          "\nPlatforms\n";
-  text += tool::list_platforms(23);
-  text +=
-    "  identical:P             P devices of speed 1 whose links take no time\n";
-  text += tool::list_random_platforms();
-  text +=
-    "  Files: native JSON (see docs/formats.md), the critical-path paper's CSV, HyperDAG machines.\n"
-    "  Speeds of the named machines are FLOP/s, so work must be FLOP or measured seconds there.\n\nObjectives\n";
+std::string about_platforms() {
+  return "Platforms\n" + tool::list_platforms() + tool::list_random_platforms() +
+         tool::help_paragraph("Files: native JSON (docs/formats.md; the program machine writes it), the critical-path "
+                              "paper's CSV, HyperDAG machines. Speeds of the named machines are FLOP/s, so work must "
+                              "be FLOP or measured seconds there.");
+}
+
+std::string about_objectives() {
+  std::string text = "Objectives\n";
   for (const auto& x : objectives) {
-    text += fmt::format("  {:<10}{}\n", x.name, below_first(x.help, 12));
+    text += tool::help_entry(x.name, x.help, 12);
   }
-  text +=
-    "\nExamples\n"
-    "  compare --workload zoo:mnist_conv --platform preset:workstation_2gpu\n"
-    "  compare --workload zoo:lstm,zoo:dynamic_rnn --platform preset:paper_like_50 --partition hash,heft,mite \\\n"
-    "          --schedule fifo,path_completion_time,static_order --repeat 20 --jobs 2 --html report.html\n"
-    "  compare --workload zoo:lstm --platform preset:paper_like_50 --partition heft,dsc --schedule static_order \\\n"
-    "          --refine none,simulated_annealing,tabu_search --budget 5\n"
-    "  compare --workload graph.csv --platform devices.csv --partition best --schedule best --budget 60 --jobs 4\n"
-    "  compare --workload suite:fft,suite:lu --partition heft,peft,etf --schedule static_order --html suite.html\n"
-    "  compare --workload random:layered,ops=100,ccr=1,count=50 --platform random:related --partition heft,peft \\\n"
-    "          --schedule static_order --format summary --aggregate means.csv --performance-profile profile.svg\n"
-    "  compare --workload graph.csv --platform devices.csv --validate plan.json\n"
-    "  compare --workload bert.json --objective period --partition best --schedule best --budget 10\n"
-    "  compare --workload zoo:inception_v3 --platform workstation_2gpu --objective energy \\\n"
-    "          --partition heft,best --schedule static_order,best --contention fair\n"
-    "  compare --workload graph.csv --platform devices.csv --format csv > results.csv\n";
   return text;
+}
+
+constexpr const char* first_examples =
+  "Examples\n"
+  "  compare --workload zoo:mnist_conv --platform preset:workstation_2gpu\n"
+  "  compare --workload graph.csv --platform devices.csv --partition best --schedule best --budget 60\n"
+  "  compare --workload suite:fft,suite:lu --partition heft,peft,etf --schedule static_order \\\n"
+  "          --html suite.html\n";
+
+constexpr const char* more_examples =
+  "  compare --workload zoo:lstm,zoo:dynamic_rnn --platform preset:paper_like_50 \\\n"
+  "          --partition hash,heft,mite --schedule fifo,path_completion_time,static_order \\\n"
+  "          --repeat 20 --jobs 2 --html report.html\n"
+  "  compare --workload zoo:lstm --platform preset:paper_like_50 --partition heft,dsc \\\n"
+  "          --schedule static_order --refine none,simulated_annealing,tabu_search --budget 5\n"
+  "  compare --workload random:layered,ops=100,ccr=1,count=50 --platform random:related \\\n"
+  "          --partition heft,peft --schedule static_order --format summary --aggregate means.csv \\\n"
+  "          --performance-profile profile.svg\n"
+  "  compare --workload graph.csv --platform devices.csv --validate plan.json\n"
+  "  compare --workload bert.json --objective period --partition best --schedule best --budget 10\n"
+  "  compare --workload zoo:inception_v3 --platform workstation_2gpu --objective energy \\\n"
+  "          --partition heft,best --schedule static_order,best --contention fair\n"
+  "  compare --workload graph.csv --platform devices.csv --format csv > results.csv\n";
+
+tool::help_pages help(const strategy_names& all) {
+  return {.topics = {{"strategies", "what is compared, and what it may spend", about_strategies(all)},
+                     {"models", "what is run: files, bundled networks and generated graphs", about_models()},
+                     {"costs", "how long ops and transfers take"},
+                     {"platforms", "where it runs: named, generated and your own machines", about_platforms()},
+                     {"objectives", "what to make small", about_objectives()},
+                     {"results", "tables, reports, and files for programs of others"},
+                     {"validation", "a plan that another program made"},
+                     {"examples", "more command lines", std::string{first_examples} + more_examples}},
+          .usual = {"--workload", "--platform", "--partition", "--schedule", "--refine", "--objective", "--budget",
+                    "--repeat", "--jobs", "--format", "--html", "--validate", "--help"},
+          .ending = first_examples};
 }
 
 /// The greatest --tolerance: with larger ones, nonsense would be valid.
@@ -112,41 +117,45 @@ options parse(int argc, char** argv, const strategy_names& all) {
   CLI::App app{
     "Compares partitioning and scheduling strategies for dataflow graphs: runs every partitioner with every\n"
     "ready policy in a simulator and prints who wins, by how much, and how far from a proven lower bound."};
-  app.get_formatter()->column_width(34);
-  app.footer(footer(all));
   const auto names = [&app](const char* option, std::vector<std::string>& to, const char* help) {
     return app.add_option(option, to, help)->delimiter(',')->type_name("NAME,…")->capture_default_str();
   };
+  app.option_defaults()->group("models");
   app.add_option("--workload", o.workloads, "What to run, separated by commas")
     ->required()
     ->delimiter(',')
     ->type_name("FILE|zoo:NAME|suite:NAME|random:FAMILY");
+  app.option_defaults()->group("platforms");
   app
     .add_option("--platform", o.platforms, "Where to run it, separated by commas; not for workloads that bring devices")
     ->delimiter(',')
     ->type_name("NAME|FILE|identical:P|random:FAMILY");
   tool::add_model_options(app, o.modelling);
+  app.option_defaults()->group("strategies");
   std::vector<CLI::Option*> of_runs; // what has no effect where nothing runs
   of_runs.push_back(names("--partition", o.partitions, "Partitioners, or all, or best"));
   of_runs.push_back(names("--schedule", o.schedules, "Ready policies, or all, or best"));
   of_runs.push_back(names("--refine", o.refiners,
         "Refiners that improve every partitioner's plan, or none, or all, which is none and\n"
-        "every refiner. Where a refined plan is slower under a ready policy, the row shows the\n"
+        "every refiner\n\n"
+        "Where a refined plan is slower under a ready policy, the row shows the\n"
         "plan that it came from"));
   std::vector<std::string> objective_names;
   for (const auto& x : objectives) {
     objective_names.emplace_back(x.name);
   }
   std::string objective{to_string(o.objective)};
+  app.option_defaults()->group("objectives");
   of_runs.push_back(app.add_option("--objective", objective, "What to make small"));
   of_runs.back()
     ->check(CLI::IsMember(objective_names).description(""))
     ->type_name(fmt::format("{}", fmt::join(objective_names, "|")))
     ->capture_default_str();
+  app.option_defaults()->group("strategies");
   std::string budget;
   auto* const budgeted =
     app.add_option("--budget", budget,
-                   "What each refinement, and best, may spend: seconds, or moves, as in 5000moves.\n"
+                   "What each refinement, and best, may spend: seconds, or moves, as in 5000moves\n\n"
                    "Without it, refiners spend their own number of moves and best one second.\n"
                    "Seconds make results depend on the machine");
   budgeted->type_name("SECONDS|Nmoves");
@@ -159,7 +168,9 @@ options parse(int argc, char** argv, const strategy_names& all) {
   app.add_option("--seed", o.seed, "The first seed; the same seed gives the same results")
     ->type_name("S")
     ->capture_default_str();
+  app.option_defaults()->group("costs");
   tool::add_contention_option(app, o.contention);
+  app.option_defaults()->group("strategies");
   std::string memory = "reserved";
   of_runs.push_back(app.add_option("--memory", memory,
                                    "What best keeps to. reserved: memory for all tensors of a device at once, as the\n"
@@ -168,6 +179,7 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->check(CLI::IsMember({"reserved", "over_time"}).description(""))
     ->type_name("reserved|over_time")
     ->capture_default_str();
+  app.option_defaults()->group("results");
   of_runs.push_back(
     app.add_option("--format", o.format, "What to print; summary: of the tables, the one over all problems alone"));
   of_runs.back()
@@ -212,9 +224,11 @@ options parse(int argc, char** argv, const strategy_names& all) {
          "Also write each workload and platform as native JSON, and what ops take on each device as CSV,\n"
          "for programs of others")
     ->type_name("FOLDER");
+  app.option_defaults()->group("validation");
   auto* const validate =
     app.add_option("--validate", o.validate,
-                   "Run nothing, and check a plan, or a schedule with times, that another program made: each\n"
+                   "Run nothing, and check a plan, or a schedule with times, that another program made\n\n"
+                   "Each\n"
                    "broken rule in a line, with exit status 1 if there is one; else makespan and gap");
   validate->type_name("FILE");
   for (auto* const other : of_runs) {
@@ -235,14 +249,15 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->type_name("X")
     ->capture_default_str()
     ->needs(validate);
+  app.option_defaults()->group("strategies");
   app
     .add_option("--jobs", o.jobs,
                 "Threads to use: for several combinations at once, or for best if there is nothing\n"
-                "else to run; timings are cleanest with 1")
+                "else to run\n\nTimings are cleanest with 1")
     ->check(CLI::Range(1u, 1024u))
     ->type_name("N")
     ->capture_default_str();
-  tool::parse(app, "compare", argc, argv);
+  tool::parse(app, "compare", argc, argv, help(all));
   o.workloads = tool::join_parameters(o.workloads);
   o.platforms = tool::join_parameters(o.platforms);
   o.top = parse_top(top);

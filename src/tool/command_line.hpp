@@ -2,6 +2,8 @@
 /// Command-line parsing that all tools share.
 #pragma once
 
+#include "help.hpp"
+
 #include "weft/core/budget.hpp"
 #include "weft/core/config.hpp"
 #include "weft/core/error.hpp"
@@ -16,16 +18,18 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace tool {
 
 /// Reads the command line. Throws `CLI::Success` for `--help` and `--version`, and `weft::error` of one line for what
 /// is wrong.
-inline void read_command_line(CLI::App& app, const char* program, int argc, char** argv) {
+inline void read_command_line(CLI::App& app, const char* program, int argc, char** argv, help_pages pages = {}) {
   app.set_version_flag("--version",
                        fmt::format("{} (weft {}.{}.{})", program, WEFT_VERSION_MAJOR, WEFT_VERSION_MINOR,
                                    WEFT_VERSION_PATCH),
                        "Print the version and exit");
+  answer_help(app, program, std::move(pages), argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -35,7 +39,7 @@ inline void read_command_line(CLI::App& app, const char* program, int argc, char
     // An option that is misspelt also lacks under its right name, which CLI11 says first.
     for (const auto& left : app.remaining()) {
       if (left.starts_with('-')) {
-        throw weft::error(fmt::format("unknown option '{0}' ({1} --help lists all)", left, program));
+        throw weft::error(fmt::format("unknown option '{0}' ({1} --help all lists them)", left, program));
       }
     }
     throw weft::error(fmt::format("{} ({} --help says more)", e.what(), program));
@@ -43,9 +47,9 @@ inline void read_command_line(CLI::App& app, const char* program, int argc, char
 }
 
 /// The same, but prints what `--help` and `--version` ask for, and ends the program.
-inline void parse(CLI::App& app, const char* program, int argc, char** argv) {
+inline void parse(CLI::App& app, const char* program, int argc, char** argv, help_pages pages = {}) {
   try {
-    read_command_line(app, program, argc, argv);
+    read_command_line(app, program, argc, argv, std::move(pages));
   } catch (const CLI::Success& e) {
     std::exit(app.exit(e));
   }

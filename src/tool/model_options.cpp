@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "model_options.hpp"
 
+#include "help_text.hpp"
+
 #include "weft/core/error.hpp"
 #include "weft/io/text.hpp"
 #include "weft/platform/presets.hpp"
@@ -62,6 +64,7 @@ weft::optimizer optimizer_called(std::string_view rule) {
 
 void add_model_options(CLI::App& app, model_options& o) {
   using texts = std::vector<std::string>;
+  app.option_defaults()->group("models");
   app.add_option("--batch", o.batch, "Examples per step: extent 0 of the model's inputs")
     ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
     ->type_name("N");
@@ -135,6 +138,7 @@ void add_model_options(CLI::App& app, model_options& o) {
       "and for ops that may not run there, of the devices where they may")
     ->check(CLI::IsMember({"flop", "seconds"}).description(""))
     ->type_name("flop|seconds");
+  app.option_defaults()->group("costs");
   app.add_flag("--peak-rates", o.peak_rates, "Costs from peak rates instead of what ops usually reach (docs/costs.md)");
   app.add_option("--times", o.times, "Measured times: a CostGraphDef or step statistics of TensorFlow")
     ->type_name("FILE");
@@ -253,12 +257,14 @@ std::string offload_text(const model_options& o) {
 }
 
 void add_memory_options(CLI::App& app, model_options& o) {
+  app.option_defaults()->group("memory");
   app
     .add_option_function<std::string>(
       "--dtype",
       [&o](const std::string& text) { take_number_format(text, o); },
       "Format of the numbers of a model in single precision, or in this format already: bytes of tensors\n"
-      "and weights, and rates of the devices. int4-weights, int8-weights: weights in groups of 32 with a scale,\n"
+      "and weights, and rates of the devices\n\n"
+      "int4-weights, int8-weights: weights in groups of 32 with a scale,\n"
       "of 4.5 and 8.5 bits, or as many as are given, as in int4-weights=4.8; the rest fp16")
     ->type_name("fp32|bf16|fp16|fp8|int8|int4-weights[=BITS]|int8-weights[=BITS]");
   app
@@ -274,10 +280,10 @@ void add_memory_options(CLI::App& app, model_options& o) {
     .add_option_function<std::string>(
       "--in-place", [&o](const std::string& text) { o.in_place = text == "on"; },
       "Views, such as what variables hand on, take no memory, and ops that work element by element, such as Relu,\n"
-      "write over an input that no other op reads; off: neither does. Default: on, of training steps the views\n"
-      "alone; workloads as JSON say it themselves")
+      "write over an input that no other op reads; off: neither does")
     ->check(CLI::IsMember({"on", "off"}).description(""))
-    ->type_name("on|off");
+    ->type_name("on|off")
+    ->default_str("on, of training steps the views alone; workloads as JSON say it themselves");
   app
     .add_option_function<std::string>(
       "--recompute", [&o](const std::string& what) { take_recomputation(what, o); },
@@ -320,17 +326,19 @@ void refuse_model_options(const model_options& o, const char* what) {
 }
 
 std::string list_model_formats() {
-  return "  Files, recognised by content: ONNX, PyTorch (torch.export), StableHLO (text), TensorFlow SavedModel\n"
-         "  (also its folder), GraphDef and CostGraphDef (binary and text), native JSON, WfFormat, Pegasus DAX,\n"
-         "  DOT with weights, HyperDAG, PipeDream graphs, standard task graphs (STG), job shops (text and JSON),\n"
-         "  the critical-path paper's CSV, JSON of the device-placement study.\n";
+  return help_paragraph(
+    "Files, recognised by content: ONNX, PyTorch (torch.export), StableHLO (text), TensorFlow SavedModel (also its "
+    "folder), GraphDef and CostGraphDef (binary and text), native JSON, WfFormat, Pegasus DAX, DOT with weights, "
+    "HyperDAG, PipeDream graphs, standard task graphs (STG), job shops (text and JSON), the critical-path paper's CSV, "
+    "JSON of the device-placement study.");
 }
 
-std::string list_platforms(std::size_t columns) {
+std::string list_platforms() {
   std::string text;
   for (const auto& e : weft::presets::entries) {
-    text += fmt::format("  {:<{}} {}\n", e.name, columns, e.description);
+    text += help_entry(e.name, e.description);
   }
+  text += help_entry("identical:P", "P devices of speed 1 whose links take no time");
   return text;
 }
 

@@ -55,11 +55,13 @@ inline std::optional<double> trips_of_all_loops(const model_options& o) {
   return at == o.trips.end() ? std::nullopt : std::optional{static_cast<double>(at->second)};
 }
 
-/// Adds --batch, --dim, --shape, --parameters, --fetch, --signature, --tags, --trips, --keep-functions, --train,
-/// --work, --peak-rates, --times and --profile, which fill `o` when `app` parses.
+/// Adds options that fill `o` when `app` parses: to the topic `models` of --help --batch, --dim, --shape, --parameters,
+/// --fetch, --signature, --tags, --trips, --keep-functions, --train and --work, to the topic `costs` --peak-rates,
+/// --times and --profile.
 void add_model_options(CLI::App& app, model_options& o);
 
-/// Adds --dtype, --kv-cache, --fuse, --in-place, --recompute and --offload: what a model takes in memory.
+/// Adds to the topic `memory` --dtype, --kv-cache, --fuse, --in-place, --recompute and --offload: what a model takes in
+/// memory.
 void add_memory_options(CLI::App& app, model_options& o);
 
 /// The values of --recompute and --offload for what `o` has made again and sent to the host.
@@ -74,7 +76,7 @@ void refuse_model_options(const model_options& o, const char* what);
 
 /// What files of models a tool reads, for a help text.
 std::string list_model_formats();
-/// A line per named platform, in so many columns behind its name.
-std::string list_platforms(std::size_t columns);
+/// The named platforms, for a help text.
+std::string list_platforms();
 
 } // namespace tool

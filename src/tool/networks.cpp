@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "networks.hpp"
 
+#include "help_text.hpp"
+
 #include "weft/workload/zoo.hpp"
 
 #include <fmt/format.h>
@@ -9,10 +11,10 @@
 
 namespace tool {
 
-std::string list_networks(std::size_t columns) {
+std::string list_networks() {
   std::string text;
   for (const auto& e : weft::zoo::entries) {
-    text += fmt::format("  zoo:{:<{}} {}\n", e.name, columns, e.description);
+    text += help_entry(fmt::format("zoo:{}", e.name), e.description);
   }
   return text;
 }

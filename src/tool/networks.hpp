@@ -5,7 +5,6 @@
 #include "weft/workload/nn/network.hpp"
 #include "weft/workload/workload.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,8 +13,8 @@
 
 namespace tool {
 
-/// A line per network for a help text: `zoo:` and the name, in so many columns behind it, and what it is.
-std::string list_networks(std::size_t columns);
+/// The networks for a help text: `zoo:` and the name, and what it is.
+std::string list_networks();
 
 /// `weft::zoo::make`.
 weft::workload make_network(std::string_view spec);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "random_graphs.hpp"
 
+#include "help_text.hpp"
+
 #include "weft/io/text.hpp"
 #include "weft/workload/generate/named.hpp"
 
@@ -23,19 +25,14 @@ auto platform_request(std::string_view spec) {
   return weft::generate::parse_named(spec.substr(random_prefix.size()), weft::generate::platform_families);
 }
 
-/// A family in two or more lines.
+/// A family and its parameters.
 template <class Family>
 std::string described(const Family& f) {
-  auto text = fmt::format("  random:{:<21} {}\n", f.name, f.description);
-  std::string line = "     ";
+  auto text = fmt::format("{}\n\n", f.description);
   for (const auto& [name, value] : f.defaults()) {
-    const auto parameter = fmt::format(" {}={}", name, value);
-    if (line.size() + parameter.size() > 104) {
-      text += std::exchange(line, "     ") + "\n";
-    }
-    line += parameter;
+    text += fmt::format("{}={} ", name, value);
   }
-  return text + line + "\n";
+  return help_entry(fmt::format("{}{}", random_prefix, f.name), text);
 }
 
 /// The texts of all that a request asks for, each with a seed of its own.
@@ -67,15 +64,14 @@ bool is_assignment(std::string_view text) {
 } // namespace
 
 std::string list_random_graphs() {
-  std::string text =
-    "  random:FAMILY,NAME=VALUE,…  generated graphs: seed=S is the first seed, 0 if it is left out, and\n"
-    "                       count=N makes N graphs with the seeds S, S + 1, …; ccr=X scales tensors\n"
-    "                       so that transfers take X times as long as ops on average. The families,\n"
-    "                       and their parameters where nothing is given:\n";
+  auto text = help_entry("random:FAMILY,NAME=VALUE,…",
+                         "a generated graph: seed=S is the first seed, 0 if it is left out, and count=N makes N graphs "
+                         "with the seeds S, S + 1, …; ccr=X scales tensors so that transfers take X times as long as "
+                         "ops on average. The families, and their parameters where nothing is given:");
   for (const auto& f : weft::generate::workload_families) {
     text += described(f);
   }
-  return text + "      of layered, levels takes the place of ops, and edge_probability of in_degree\n";
+  return text + help_paragraph("Of layered, levels takes the place of ops, and edge_probability of in_degree.");
 }
 
 std::string list_random_platforms() {
@@ -83,7 +79,7 @@ std::string list_random_platforms() {
   for (const auto& f : weft::generate::platform_families) {
     text += described(f);
   }
-  return text + "      seed=S and count=N as for graphs: N platforms with the seeds S, S + 1, …\n";
+  return text + help_paragraph("seed=S and count=N as for graphs: N platforms with the seeds S, S + 1, …");
 }
 
 std::vector<std::string> join_parameters(const std::vector<std::string>& items) {

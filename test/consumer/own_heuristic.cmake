@@ -31,7 +31,7 @@ run(output COMMAND ${CMAKE_COMMAND} --build "${WORK}/build")
 
 set(program "${WORK}/build/own_heuristic")
 set(problem --workload zoo:mnist_conv --platform preset:paper_like_10 --schedule fifo)
-run(output COMMAND "${program}" --help)
+run(output COMMAND "${program}" --help strategies)
 expect("least_loaded" "${output}")
 run(output COMMAND "${program}" ${problem} --format csv)
 expect("zoo:mnist_conv,preset:paper_like_10,least_loaded,fifo" "${output}")

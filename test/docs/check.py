@@ -232,7 +232,8 @@ class Checker:
             program, script = None if "/" in name else self.program(name), ROOT / name
             text = None
             if program:
-                text = subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
+                text = subprocess.run([program, "--help", "all"], capture_output=True, text=True,
+                                      check=False).stdout
             elif script.is_file() and name.startswith("scripts/"):
                 text = script.read_text()
             self.options_of[name] = text and set(re.findall(r"--[a-z][\w-]*", text))
@@ -336,8 +337,8 @@ class Checker:
         program = self.program("compare")
         if not program:
             return
-        text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
-        listed = re.search(r"^Strategies$(.*?)^Workloads$", text, re.S | re.M)[1]
+        text = subprocess.run([program, "--help", "strategies"], capture_output=True, text=True, check=True).stdout
+        listed = re.search(r"^Strategies$(.*)", text, re.S | re.M)[1]
         for kind, word in (("partitioner", "partition"), ("policy", "schedule"), ("refiner", "refine")):
             known = re.split(r",\s*", re.search(rf"^  {word}: +(.*?)(?=^  \w+:)", listed, re.S | re.M)[1].strip())
             if known != reference.names(kind):

@@ -3,7 +3,7 @@
 """Runs the `machine` program as a user would: machine.py path/to/machine path/to/its/samples"""
 import json, os, re, sys, tempfile
 
-from program import check, finish, refused, run
+from program import check, check_help, finish, refused, run
 
 
 def main(folder):
@@ -23,6 +23,7 @@ def main(folder):
         with open(out) as f:
             return r.stdout, json.load(f)
 
+    check_help()
     said, platform = made(*lists)
     check('9 devices written to' in said and 'by its data sheet' in said and '(assumed)' in said,
           f'it says what it did: {said}')

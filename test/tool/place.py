@@ -3,7 +3,7 @@
 """Runs the `place` program as a user would: place.py path/to/place"""
 import hashlib, json, os, re, tempfile
 
-from program import check, finish, refused, run
+from program import check, check_help, finish, refused, run
 
 
 def placed(*arguments):
@@ -45,7 +45,8 @@ def main(folder):
     net = ('zoo:mnist_conv', '--platform', 'workstation_2gpu', *few)
 
     # Help and wrong arguments
-    help_text = placed('--help')
+    check_help()
+    help_text = placed('--help', 'all')
     for word in ('zoo:bert_large', 'pcie_4gpu', '--memory-share', 'ONNX', 'Examples'):
         check(word in help_text, f'--help says {word}')
     refused(because='model is required')
