@@ -39,6 +39,20 @@ TEST_CASE("nvidia-smi --query-gpu: without units, in any order, of an old driver
   CHECK(!bare[0].memory);
 }
 
+TEST_CASE("nvidia-smi --query-gpu: GPUs without memory of their own, and memory that is not known") {
+  const auto of = [](const std::string& field) {
+    return io::gpu_list_reader::read("name, memory.total [MiB]\nX, " + field + "\n", "in").front();
+  };
+  for (const char* none : {"[N/A]", "N/A", "[Not Supported]", "Not Supported"}) {
+    CHECK(of(none) == inventory::gpu{.name = "X", .shares_memory = true});
+  }
+  CHECK(!of("[Unknown Error]").shares_memory);
+  CHECK(!of("8 MiB").shares_memory);
+  const auto board = io::gpu_list_reader::read(
+    "name, memory.total [MiB], power.limit [W]\nOrin (nvgpu), Not Supported, Not Supported\n", "in");
+  CHECK(!board[0].watts);
+}
+
 TEST_CASE("nvidia-smi -L: GPUs and slices of them") {
   using reader = io::gpu_list_reader;
   const std::string text = "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-01234567-89ab-cdef-0123-456789abcdef)\n"

@@ -383,6 +383,73 @@ TEST_CASE("described machines: slices of a GPU (MIG)") {
   CHECK(chosen.memory_capacity(0) == byte_count{10} << 30);
 }
 
+/// Twenty cores and a GPU that work in one memory.
+inventory::listing gb10() {
+  inventory::listing all;
+  all.gpus = {{.name = "NVIDIA GB10", .shares_memory = true}};
+  all.host = inventory::processors{
+    .kinds = {{.model = "Cortex-X925", .cores = 10, .hertz = 3.9e9, .flop_per_cycle = 48},
+              {.model = "Cortex-A725", .cores = 10, .hertz = 2.8e9, .flop_per_cycle = 16}}};
+  all.memory = byte_count{122} << 30;
+  return all;
+}
+
+TEST_CASE("described machines: a GPU that works in the processors' memory") {
+  auto all = gb10();
+  const auto made = describe_machine(all);
+  const auto& p = made.devices;
+  REQUIRE(p.num_devices() == 2);
+  CHECK(p.devices()[0].memory_capacity == byte_count{122} << 30);
+  CHECK(p.devices()[1].memory_capacity == 0);
+  CHECK(p.devices()[1].memory_of == 0);
+  CHECK(p.speed(1) == 62.5e12);
+  CHECK(p.memory_bandwidth(0) == 273e9); // one memory, one bandwidth
+  CHECK(p.memory_bandwidth(1) == 273e9);
+  CHECK(p.bandwidth(0, 1) == 273e9);
+  CHECK(p.latency(1, 0) == 1e-6);
+  CHECK(says(made, "NVIDIA GB10: works in the memory of the processors and has none of its own"));
+  CHECK(says(made, "cpu: memory bandwidth 273 GB/s, that of the memory that it shares with NVIDIA GB10"));
+  CHECK(!says(made, "PCIe"));
+  const auto given =
+    describe_machine(all, {.gpus = {{"GB10", {.tflops = 31, .gibibytes = 121, .gigabytes_per_second = 250}}}}).devices;
+  CHECK(given.devices()[1].memory_capacity == 0); // one memory stays one
+  CHECK(given.devices()[0].memory_capacity == byte_count{122} << 30);
+  CHECK(given.memory_bandwidth(0) == 250e9);
+  all.memory.reset();
+  CHECK(describe_machine(all, {.gpus = {{"GB10", {.gibibytes = 121}}}}).devices.memory_capacity(0) ==
+        byte_count{121} << 30);
+  all.memory = byte_count{122} << 30;
+  all.joined = joined(1, 2, [](std::size_t, std::size_t) { return way{distance::numa_node}; });
+  all.nodes = {{.name = "a"}, {.name = "b"}};
+  all.nodes_are_alike = true;
+  const auto two = describe_machine(all, {.network_bandwidth = 25e9}).devices;
+  REQUIRE(two.num_devices() == 4);
+  CHECK(two.devices()[3].memory_of == 2);
+  CHECK(two.bandwidth(2, 3) == 273e9);
+  CHECK(two.bandwidth(1, 3) == 25e9);
+}
+
+TEST_CASE("described machines: a shared memory where processors are left out, and GPUs that have their own") {
+  auto all = gb10();
+  all.host.reset();
+  CHECK(describe_machine(all).devices.memory_capacity(0) == byte_count{122} << 30);
+  all.memory.reset();
+  CHECK(refusal(all) == "the GPU 'NVIDIA GB10' works in the memory of the processors, and nothing says how much that "
+                        "is; add lscpu -J and /proc/meminfo, or give it in GiB, as in --gpu 'NVIDIA GB10=memory:24'");
+  CHECK(describe_machine(all, {.gpus = {{"GB10", {.gibibytes = 24}}}}).devices.memory_capacity(0) ==
+        byte_count{24} << 30);
+  all = gb10();
+  all.gpus = {{.name = "Orin (nvgpu)", .memory = byte_count{61} << 30}}; // as CUDA lists it: all of the memory
+  const auto orin = describe_machine(all, {.gpus = {{"Orin (nvgpu)", {.tflops = 5.3}}}});
+  CHECK(orin.devices.devices()[1].memory_capacity == 0);
+  CHECK(orin.devices.memory_bandwidth(1) == orin.devices.memory_bandwidth(0)); // nobody says more
+  all.gpus = {{.name = "NVIDIA L4", .shares_memory = true}}; // a list that does not know
+  CHECK(describe_machine(all).devices.devices()[1].memory_capacity == byte_count{24} << 30);
+  all.gpus = {{.name = "Foo", .shares_memory = true}};
+  const auto foo = describe_machine(all, {.gpus = {{"Foo", {.tflops = 1, .gibibytes = 8}}}}).devices;
+  CHECK(foo.devices()[1].memory_of == 0);
+}
+
 TEST_CASE("described machines: GPUs that a batch system lists without a type") {
   inventory::listing all;
   all.nodes = {{.name = "n1", .gpus = {{"", 4}}}};

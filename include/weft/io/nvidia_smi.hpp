@@ -19,7 +19,9 @@ namespace weft::io {
 
 /// Reads `nvidia-smi --query-gpu=… --format=csv`, with any fields of which one is `name`, with the line of headers,
 /// with or without units. Used are name, memory.total, power.limit (or power.default_limit, power.max_limit),
-/// pcie.link.gen.max and pcie.link.width.max. Fields in brackets such as [N/A] are missing. Reads `nvidia-smi -L` as
+/// pcie.link.gen.max and pcie.link.width.max. Fields in brackets such as [N/A] are missing; a GPU whose memory.total is
+/// not available or not supported has none of its own and shares that of the processors (Grace Blackwell desktops,
+/// Jetson). Reads `nvidia-smi -L` as
 /// well, which has names only; a GPU with slices (MIG) in it is those, called as the driver calls them, such as `NVIDIA
 /// A100-SXM4-40GB MIG 3g.20gb`. Throws `parse_error`.
 struct gpu_list_reader {
@@ -74,7 +76,7 @@ struct gpu_list_reader {
       const auto value = [&](std::string_view what, const char* unit, double most) -> std::optional<double> {
         const auto at = column(what);
         auto field = at ? fields[*at] : std::string_view{};
-        if (field.empty() || field.front() == '[' || field == "N/A") {
+        if (is_missing(field)) {
           return std::nullopt;
         }
         field = trim(field.substr(0, field.size() - (field.ends_with(unit) ? std::string_view{unit}.size() : 0)));
@@ -92,6 +94,8 @@ struct gpu_list_reader {
       if (const auto mebibytes = value("memory.total", "MiB", 1e9)) {
         g.memory = static_cast<byte_count>(*mebibytes * 1024) * 1024;
       }
+      const auto memory = column("memory.total");
+      g.shares_memory = memory && has_none(fields[*memory]);
       for (const char* limit : {"power.limit", "power.default_limit", "power.max_limit"}) {
         g.watts = g.watts ? g.watts : value(limit, "W", 1e6);
       }
@@ -145,6 +149,17 @@ private:
       gpus.push_back({.name = whole + " MIG " + on_one_line(next_word(rest)), .slice_of = number - 1});
     }
     return gpus;
+  }
+
+  /// What drivers write for a property that a GPU does not have, also with brackets around it.
+  static bool has_none(std::string_view field) {
+    if (field.starts_with('[') && field.ends_with(']')) {
+      field = field.substr(1, field.size() - 2);
+    }
+    return field == "N/A" || field == "Not Supported";
+  }
+  static bool is_missing(std::string_view field) {
+    return field.empty() || field.front() == '[' || has_none(field);
   }
 
   static bool is_name(std::string_view field) { return field == "name" || field == "gpu_name"; }

@@ -75,9 +75,10 @@ struct named_gpu {
 // board. H100, H200, B200 and GB200, L4, L40 and L40S: half of what the data sheets say with sparsity. B200 is an
 // eighth of an *DGX B200*, B300 of a *DGX B300*, GB200 a 72nd of a *GB200 NVL72*. A800 and H800 are an A100 and an H100
 // with fewer NVLinks. P100 and V100 compute in FP32, Turing cards have no TF32;
+// a GB10 has an eighth of the rate in fp4 with sparsity in fp16, and no memory of its own: it works in the processors';
 // older GPUs are no faster in half precision. A driver gives cards of 8 and of 16 GB one name, which stands for that of
 // 8 GB where nobody lists the memory.
-inline constexpr std::array<named_gpu, 71> gpus{{
+inline constexpr std::array<named_gpu, 72> gpus{{
   {"Tesla K40m", {4.29, 0, 0, 0, 12, 288, 235, 0, 0, 3, 16, false}},
   {"Tesla K80", {4.37, 0, 0, 0, 12, 240, 150, 0, 0, 3, 16, false}},
   {"Tesla P40", {11.8, 0, 0, 47, 24, 346, 250, 0, 0, 3, 16, false}},
@@ -110,6 +111,7 @@ inline constexpr std::array<named_gpu, 71> gpus{{
   {"B200", {1125, 2250, 4500, 4500, 180, 8000, 1000, 18, 50, 5, 16, true}},
   {"B300 SXM6 AC", {1125, 2250, 4500, 0, 270, 8000, 1400, 18, 50, 5, 16, true}},
   {"GB200", {1250, 2500, 5000, 5000, 186, 8000, 1200, 18, 50, 5, 16, true}},
+  {"GB10", {62.5, 125, 250, 250, 0, 273, 140, 0, 0, 5, 16, false}},
   {"L4", {60, 121, 242.5, 242.5, 24, 300, 72, 0, 0, 4, 16, false}},
   {"L20", {59.8, 119.5, 239, 239, 48, 864, 275, 0, 0, 4, 16, false}},
   {"L40", {90.5, 181, 362, 362, 48, 864, 300, 0, 0, 4, 16, false}},

@@ -4,11 +4,11 @@
 
 #include "weft/core/error.hpp"
 #include "weft/platform/data_sheets.hpp"
+#include "weft/platform/detail/host_maker.hpp"
 #include "weft/platform/detail/node_wiring.hpp"
 #include "weft/platform/gpu_names.hpp"
 #include "weft/platform/inventory.hpp"
 #include "weft/platform/platform.hpp"
-#include "weft/platform/processor_sheets.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -85,10 +85,10 @@ public:
         "the lists name neither a GPU nor a processor whose speed is known; add the output of lscpu -J, or of "
         "nvidia-smi --query-gpu=name,memory.total --format=csv");
     }
-    if (std::any_of(parts.begin(), parts.end(), [](const node_parts& p) { return !p.gpus.empty(); })) {
-      note("transfers: a copy takes " + number(assumed_.pcie_latency * 1e6) + " us over PCIe and " +
-           number(assumed_.nvlink_latency * 1e6) + " us over NVLink, and keeps what sends it for " +
-           number(assumed_.copy_launch * 1e6) + " us");
+    if (std::any_of(parts.begin(), parts.end(), [](const node_parts& p) { return pcie_of(p.wiring) > 0; })) {
+      notes_.note("transfers: a copy takes " + short_number(assumed_.pcie_latency * 1e6) + " us over PCIe and " +
+           short_number(assumed_.nvlink_latency * 1e6) + " us over NVLink, and keeps what sends it for " +
+           short_number(assumed_.copy_launch * 1e6) + " us");
     }
     require_use();
     interconnect_builder b{devices_.size(), {.spread = several}}; // what leaves a node, over its network cards
@@ -98,13 +98,13 @@ public:
       first = wire_node(b, parts[i].wiring, first, several ? nodes[i].name + "/" : "", fabric);
     }
     if (several) {
-      note("network: " + giga(assumed_.network_bandwidth) + " GB/s for each card and direction, as given; " +
-           number(assumed_.network_latency * 1e6) + " us from node to node");
+      notes_.note("network: " + in_giga(assumed_.network_bandwidth) + " GB/s for each card and direction, as given; " +
+           short_number(assumed_.network_latency * 1e6) + " us from node to node");
     }
     link_matrix links = devices_.size() > 1 ? link_matrix{std::move(b).build()} : link_matrix{1}; // nobody to talk to
-    described_machine made{{std::move(devices_), std::move(links)}, std::move(notes_)};
+    described_machine made{{std::move(devices_), std::move(links)}, std::move(notes_.lines)};
     made.devices.set_names(std::move(names_));
-    made.devices.set_notes(std::move(guesses_));
+    made.devices.set_notes(std::move(notes_.guesses));
     return made;
   }
 
@@ -117,31 +117,9 @@ private:
   struct node_parts {
     std::optional<device> host;
     std::vector<device> gpus;
+    byte_count memory = 0; ///< of the node, 0 if nobody says
     node_wiring wiring;
   };
-
-  static std::string number(double x) {
-    std::string text = std::to_string(x);
-    while (text.back() == '0') {
-      text.pop_back();
-    }
-    return text.back() == '.' ? text.substr(0, text.size() - 1) : text;
-  }
-  static std::string giga(double x) { return number(x / 1e9); }
-
-  void note(std::string line) {
-    if (std::find(notes_.begin(), notes_.end(), line) == notes_.end()) {
-      notes_.push_back(std::move(line));
-    }
-  }
-
-  /// Notes what is a guess at a figure that plans rest on.
-  void guess(const std::string& line) {
-    note(line);
-    if (std::find(guesses_.begin(), guesses_.end(), line) == guesses_.end()) {
-      guesses_.push_back(line);
-    }
-  }
 
   /// The assumptions about the GPU of a name or type; null if nothing.
   template <class Value>
@@ -193,15 +171,14 @@ private:
   /// The figures of a GPU by its name, or by the one that it was said to be.
   data_sheets::gpu figures_of(const inventory::gpu& g, const data_sheets::gpu* given, bool nvlinks) {
     const auto& name = g.name;
-    const auto* meant = given_for(assumed_.types, name);
-    const auto known = data_sheets::figures_of(meant != nullptr ? *meant : name);
+    const auto known = known_figures(name);
     if (given == nullptr && !known) {
       no_data_sheet(name, g.memory.value_or(0) == 0, nvlinks);
     }
     auto f = known.value_or(data_sheets::gpu{});
     if (known && !(given != nullptr && given->tflops > 0)) {
-      note(name + ": " + number(f.tflops) + " TFLOP/s, " + number(f.half) + " in half precision, " +
-           number(f.gigabytes_per_second) + " GB/s, by its data sheet");
+      notes_.note(name + ": " + short_number(f.tflops) + " TFLOP/s, " + short_number(f.half) + " in half precision, " +
+           short_number(f.gigabytes_per_second) + " GB/s, by its data sheet");
     }
     if (given != nullptr) {
       using figures = data_sheets::gpu;
@@ -212,7 +189,7 @@ private:
            &figures::gigabytes_per_second, &figures::watts, &figures::nvlinks, &figures::nvlink, &figures::pcie,
            &figures::pcie_lanes);
       f.board = f.board || given->board;
-      note(name + ": figures as given");
+      notes_.note(name + ": figures as given");
     }
     return f;
   }
@@ -291,14 +268,18 @@ private:
 
   node_parts parts_of(const inventory::node& n) {
     node_parts made;
-    made.host = host_of(n);
     auto& w = made.wiring;
     const bool listed = is_listed(n);
     const auto gpus = gpus_of(n, listed);
+    const auto pool = pool_of(gpus);
+    const given_host given{assumed_.host_speed, assumed_.host_bandwidth, assumed_.host_memory, assumed_.host_watts};
+    made.host = host_maker{all_, given, pool, notes_}.make(n);
+    made.memory = n.memory != 0 ? n.memory : all_.memory.value_or(pool.memory);
     w.has_host = made.host.has_value();
     w.host_bandwidth = made.host ? made.host->memory_bandwidth : std::numeric_limits<double>::infinity();
     w.pcie_latency = assumed_.pcie_latency;
     w.nvlink_latency = assumed_.nvlink_latency;
+    w.memory_latency = assumed_.message_post;
     w.network = {assumed_.network_latency, assumed_.network_bandwidth, 8 * 250e-12 / 2};
     w.between_numa_nodes = assumed_.between_numa_nodes;
     const bool sliced = std::any_of(gpus.begin(), gpus.end(), is_slice);
@@ -316,34 +297,40 @@ private:
     const bool draws = std::any_of(made.gpus.begin(), made.gpus.end(),
                                    [](const device& d) { return d.active_watts > 0; });
     if (made.host && draws && !(made.host->active_watts > 0)) {
-      note("cpu: nothing says what it draws, so its energy is not counted; give it, as in --cpu watts:400");
+      notes_.note("cpu: nothing says what it draws, so its energy is not counted; give it, as in --cpu watts:400");
     }
     if (sliced) {
-      note("slices of a GPU (MIG) share its PCIe lanes and have no NVLinks");
-    } else if (!joined && gpus.size() > 1) {
-      const auto boards = add_assumed_nvlinks(w);
-      note(std::string{"no list says how the GPUs of a node are joined: taken to be "} +
-           (boards == 0               ? "over PCIe only"
-            : boards == gpus.size() ? "by all their NVLinks"
-                                      : "by all NVLinks of those on one board, others over PCIe only") +
-           ", with PCIe lanes of their own; add nvidia-smi topo -m");
-    } else if (joined) {
-      note_unknown_nvlinks(w);
-      note("PCIe: " + giga(pcie_of(w)) + " GB/s for the lanes of a GPU and for the uplink of each switch, which those "
-           "behind it share; NUMA nodes exchange " + giga(assumed_.between_numa_nodes * pcie_of(w)) +
-           " GB/s in all (assumed)");
+      notes_.note("slices of a GPU (MIG) share its PCIe lanes and have no NVLinks");
+    } else {
+      note_wiring(w, joined);
     }
     return made;
+  }
+
+  void note_wiring(node_wiring& w, bool joined) {
+    if (!joined && w.gpus.size() > 1) {
+      const auto boards = add_assumed_nvlinks(w);
+      notes_.note(std::string{"no list says how the GPUs of a node are joined: taken to be "} +
+                  (boards == 0               ? "over PCIe only"
+                   : boards == w.gpus.size() ? "by all their NVLinks"
+                                             : "by all NVLinks of those on one board, others over PCIe only") +
+                  ", with PCIe lanes of their own; add nvidia-smi topo -m");
+    } else if (joined) {
+      note_unknown_nvlinks(w);
+      if (const double lanes = pcie_of(w); lanes > 0) {
+        notes_.note("PCIe: " + in_giga(lanes) + " GB/s for the lanes of a GPU and for the uplink of each switch, which "
+                    "those behind it share; NUMA nodes exchange " + in_giga(assumed_.between_numa_nodes * lanes) +
+                    " GB/s in all (assumed)");
+      }
+    }
   }
   void note_unknown_nvlinks(const node_wiring& w) {
     const bool any = std::any_of(w.joined.ways.begin(), w.joined.ways.end(),
                                  [](const auto& x) { return x.nvlinks > 0; });
     for (const auto& g : w.gpus) {
       if (any && g.nvlinks == 0) {
-        note(g.name +
-             ": nothing says how many NVLinks it has, so each pair of GPUs has those of the topology for itself; "
-             "give them, as in --gpu '" +
-             g.name + "=nvlinks:12'");
+        notes_.note(g.name + ": nothing says how many NVLinks it has, so each pair of GPUs has those of the topology "
+                    "for itself; give them, as in --gpu '" + g.name + "=nvlinks:12'");
       }
     }
   }
@@ -378,7 +365,35 @@ private:
     }
     return found;
   }
-  static double pcie_of(const node_wiring& w) { return w.gpus.empty() ? 0 : w.gpus.front().lanes; }
+  /// Of the first GPU that is on PCIe; 0 if none is.
+  static double pcie_of(const node_wiring& w) {
+    const auto found = std::find_if(w.gpus.begin(), w.gpus.end(), [](const wired_gpu& g) { return !g.shares_memory; });
+    return found == w.gpus.end() ? 0 : found->lanes;
+  }
+
+  /// Whether a GPU works in the memory of the processors beside it.
+  bool shares_memory(const inventory::gpu& g) {
+    const auto known = known_figures(g.name);
+    return data_sheets::shares_memory(g.name) || (g.shares_memory && !(known && known->gibibytes > 0));
+  }
+  /// The figures of a data sheet by the name of a GPU, or by the one that it was said to be.
+  std::optional<data_sheets::gpu> known_figures(const std::string& name) {
+    const auto* meant = given_for(assumed_.types, name);
+    return data_sheets::figures_of(meant != nullptr ? *meant : name);
+  }
+
+  shared_pool pool_of(const std::vector<inventory::gpu>& gpus) {
+    const auto found = std::find_if(gpus.begin(), gpus.end(), [this](const auto& g) { return shares_memory(g); });
+    if (found == gpus.end()) {
+      return {};
+    }
+    const auto known = known_figures(found->name).value_or(data_sheets::gpu{});
+    const auto* given = given_for(assumed_.gpus, found->name);
+    const double gigabytes =
+      given != nullptr && given->gigabytes_per_second > 0 ? given->gigabytes_per_second : known.gigabytes_per_second;
+    const double gibibytes = given != nullptr ? given->gibibytes : 0;
+    return {found->name, gigabytes * 1e9, static_cast<byte_count>(gibibytes * (byte_count{1} << 30))};
+  }
 
   static bool is_slice(const inventory::gpu& g) {
     return g.slice_of != none || data_sheets::slice_in(g.name).slices > 0;
@@ -418,13 +433,11 @@ private:
       throw error("the topology lists NVLinks of '" + g.name +
                   "', but nothing says how fast they are; give GB/s of one link in one direction, as in " + option());
     }
-    if (!(d.memory_bandwidth > 0)) {
-      d.memory_bandwidth = d.speed / flop_per_byte;
-      guess(g.name + ": its memory bandwidth is not known and taken to be " + giga(d.memory_bandwidth) +
-            " GB/s, a byte for each " + number(flop_per_byte) + " FLOP; give it, as in --gpu '" + g.name +
-            "=bandwidth:900'");
-    }
-    if (is_listed(g.memory, &figures::gibibytes)) {
+    const bool shared = shares_memory(g);
+    set_bandwidth(d, g, shared ? made.host : std::nullopt);
+    if (shared) {
+      set_shared_memory(d, g, made);
+    } else if (is_listed(g.memory, &figures::gibibytes)) {
       d.memory_capacity = *g.memory;
     } else if (d.memory_capacity == 0) {
       throw error("nothing says how much memory the GPU '" + g.name + "' has; add memory.total to the fields of "
@@ -442,105 +455,45 @@ private:
                                 .nvlink = f.nvlink * 1e9,
                                 .nvlinks = f.nvlinks,
                                 .board = f.board,
+                                .shares_memory = shared && made.host,
                                 .name = g.name});
+    if (shared && made.host) {
+      made.wiring.gpus.back().lanes = std::min(d.memory_bandwidth, made.host->memory_bandwidth);
+    }
   }
 
-  std::optional<device> host_of(const inventory::node& n) {
-    device d{.kind = device_kind::cpu};
-    const auto& host = all_.host;
-    const std::uint32_t cores = n.cores != 0 ? n.cores : host ? host->cores() : 0;
-    const std::uint32_t sockets = n.sockets != 0 ? n.sockets : host ? host->sockets : 1;
-    if (assumed_.host_speed > 0) {
-      d.speed = assumed_.host_speed;
-      note("cpu: " + giga(d.speed / 1e3) + " TFLOP/s, as given");
-    } else if (host && host->cores() > 0) {
-      d.speed = 0;
-      for (const auto& k : host->kinds) {
-        d.speed += cores * (static_cast<double>(k.cores) / host->cores()) * speed_of_core(k, cores);
-      }
-    } else {
-      note("cpu: left out, since nothing says how fast it is; add lscpu -J");
-      return std::nullopt;
+  /// A guess where nobody knows the memory bandwidth of a GPU, except that the processors' memory may be its own.
+  void set_bandwidth(device& d, const inventory::gpu& g, const std::optional<device>& host) {
+    if (d.memory_bandwidth > 0) {
+      return;
     }
-    d.memory_bandwidth = bandwidth_of_host(sockets, cores);
-    if (assumed_.host_watts > 0) {
-      d.active_watts = assumed_.host_watts;
-      d.idle_watts = data_sheets::idle_share_of_processors * assumed_.host_watts;
+    if (host) {
+      d.memory_bandwidth = host->memory_bandwidth;
+      return;
     }
-    const byte_count memory = assumed_.host_memory != 0 ? assumed_.host_memory
-                              : n.memory != 0           ? n.memory
-                                                        : all_.memory.value_or(0);
-    if (memory != 0) {
-      d.memory_capacity = memory;
-    } else {
-      note("cpu: nothing says how much memory it has, so it has no limit; add /proc/meminfo");
-    }
-    return d;
+    d.memory_bandwidth = d.speed / flop_per_byte;
+    notes_.guess(g.name + ": its memory bandwidth is not known and taken to be " + in_giga(d.memory_bandwidth) +
+                 " GB/s, a byte for each " + short_number(flop_per_byte) + " FLOP; give it, as in --gpu '" + g.name +
+                 "=bandwidth:900'");
   }
 
-  /// FLOP/s of a core of a node with so many cores in all.
-  double speed_of_core(const inventory::core_kind& k, std::uint32_t cores) {
-    using inventory::clock_kind;
-    const auto count = all_.host->kinds.size() == 1 ? cores : k.cores;
-    const auto* sheet = data_sheets::find_core(k.model);
-    const bool clock_by_sheet = k.hertz == 0 && sheet != nullptr && sheet->gigahertz > 0;
-    const double hertz = k.hertz > 0 ? k.hertz : clock_by_sheet ? sheet->gigahertz * 1e9 : data_sheets::assumed_clock;
-    const double documented = data_sheets::documented_flop_per_cycle(k, *all_.host);
-    const bool units_by_sheet = k.flop_per_cycle == 0 && documented > 0;
-    const double flop = k.flop_per_cycle > 0 ? k.flop_per_cycle
-                        : units_by_sheet     ? documented
-                                             : data_sheets::assumed_flop_per_cycle;
-    const char* clock = k.hertz == 0                      ? "assumed, no list has its clock"
-                        : k.clock == clock_kind::base     ? "base clock"
-                        : k.clock == clock_kind::present ? "its clock when it was listed"
-                                                         : "highest clock, which not all cores keep";
-    const std::string line = "cpu: " + (k.model.empty() ? "" : k.model + ", ") + std::to_string(count) +
-                             (count == 1 ? " core at " : " cores at ") + giga(hertz) + " GHz (" + clock + ") with " +
-                             number(flop) + " FLOP per cycle (" +
-                             (k.flop_per_cycle > 0 ? k.units
-                              : units_by_sheet     ? "by the core's documents"
-                                                   : "assumed, no list has its vector units; add lscpu -J") +
-                             ")";
-    if (k.hertz > 0 && (k.flop_per_cycle > 0 || units_by_sheet)) {
-      note(line);
+  /// A GPU without memory of its own works in that of the processors, or has all of the node's where those are left
+  /// out.
+  void set_shared_memory(device& d, const inventory::gpu& g, const node_parts& made) {
+    if (made.host) {
+      d.memory_capacity = 0;
+      d.memory_of = 0; // of the node's devices
+      notes_.note(g.name + ": works in the memory of the processors and has none of its own");
+    } else if (made.memory != 0) {
+      d.memory_capacity = made.memory;
     } else {
-      guess(line + "; give its peak rate in TFLOP/s, as in --cpu fp32:2.5");
+      throw error("the GPU '" + g.name + "' works in the memory of the processors, and nothing says how much that is; "
+                  "add lscpu -J and /proc/meminfo, or give it in GiB, as in --gpu '" + g.name + "=memory:24'");
     }
-    return hertz * flop;
-  }
-
-  double bandwidth_of_host(std::uint32_t sockets, std::uint32_t cores) {
-    if (assumed_.host_bandwidth > 0) {
-      note("cpu: memory bandwidth " + giga(assumed_.host_bandwidth) + " GB/s, as given");
-      return assumed_.host_bandwidth;
-    }
-    const auto found = data_sheets::memory_of(all_.host.value_or(inventory::processors{}), sockets, cores);
-    using source = data_sheets::found_memory::source;
-    const double all = sockets * found.memory.bandwidth();
-    const bool is_virtual = all_.host && all_.host->is_virtual;
-    const double core = is_virtual ? data_sheets::bandwidth_of_virtual_core : data_sheets::bandwidth_of_core;
-    const double drawn = cores * core;
-    constexpr const char* give = "; give it, as in --cpu bandwidth:200";
-    if (cores > 0 && drawn < all) {
-      guess("cpu: memory bandwidth " + giga(drawn) + " GB/s, the most that its cores draw at " + giga(core) +
-            " GB/s each" + (is_virtual ? " in a virtual machine" : "") + " (assumed)" + give);
-      return drawn;
-    }
-    const std::string figures = "memory bandwidth " + giga(found.memory.bandwidth()) + " GB/s for each of " +
-                                std::to_string(sockets) + " socket" + (sockets == 1 ? "" : "s") + ", ";
-    const std::string channels = number(found.memory.channels) + " channel" + (found.memory.channels == 1 ? "" : "s") +
-                                 " at " + number(found.memory.megatransfers) + " MT/s";
-    if (found.by == source::line) {
-      note("cpu: " + figures + "by its data sheet with all channels used (" + channels + ")");
-    } else {
-      guess("cpu: " + figures + "taken to be that of " +
-            (found.by == source::family ? "the family of its cores" : std::string{found.kind}) + ", " + channels +
-            ", since its name has no data sheet here" + give);
-    }
-    return all;
   }
 
   void add_devices(const node_parts& made, const std::string& prefix) {
+    const auto host = static_cast<device_id>(devices_.size());
     const double overhead = made.gpus.empty() ? assumed_.message_post : assumed_.copy_launch;
     if (made.host) {
       devices_.push_back(*made.host);
@@ -550,6 +503,7 @@ private:
     for (std::size_t i = 0; i < made.gpus.size(); ++i) {
       devices_.push_back(made.gpus[i]);
       devices_.back().send_overhead = overhead;
+      devices_.back().memory_of = made.gpus[i].memory_of == none ? none : host;
       names_.push_back(prefix + "gpu" + std::to_string(i));
     }
   }
@@ -558,8 +512,7 @@ private:
   const machine_assumptions& assumed_;
   std::vector<device> devices_;
   std::vector<std::string> names_;
-  std::vector<std::string> notes_;
-  std::vector<std::string> guesses_;       // of the notes
+  machine_notes notes_;
   std::set<std::string> seen_;             // names and types of GPUs
   std::set<const std::string*> used_;      // of the names in `assumed_`
 };

@@ -6,6 +6,7 @@
 #include "weft/platform/data_sheets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -75,6 +76,12 @@ inline std::vector<std::string> sheets_of_type(std::string_view type) {
     }
   }
   return found;
+}
+
+/// Whether GPUs of that name have no memory of their own, but work in that of the processors beside them.
+inline bool shares_memory(std::string_view name) {
+  constexpr std::array<std::string_view, 5> names{"GB10", "Thor", "Orin", "Xavier", "Tegra"};
+  return std::any_of(names.begin(), names.end(), [&](std::string_view known) { return has_word(name, known); });
 }
 
 /// `, which may be 'A', 'B'`, and how many more if there are more than a line should have; nothing for none.

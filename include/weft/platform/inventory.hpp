@@ -22,6 +22,7 @@ struct gpu {
   std::optional<std::uint32_t> pcie = {}; ///< generation that both the GPU and its slot reach
   std::optional<std::uint32_t> pcie_lanes = {};
   std::uint32_t slice_of = none; ///< number of the GPU that this is a slice of
+  bool shares_memory = false; ///< the driver says that it has no memory of its own: it uses that of the processors
   friend bool operator==(const gpu&, const gpu&) = default;
 };
 

@@ -22,6 +22,7 @@ struct wired_gpu {
   double nvlink = 0; ///< bytes/s of an NVLink in one direction; positive if the topology has some
   std::uint32_t nvlinks = 0;
   bool board = false;
+  bool shares_memory = false; ///< with the processors: `lanes` are to that memory, not over PCIe
   std::string name = {};
 };
 
@@ -32,6 +33,7 @@ struct node_wiring {
   inventory::matrix joined = {}; ///< its GPUs are in the order of `gpus`
   double pcie_latency = 0;
   double nvlink_latency = 0;
+  double memory_latency = 0; ///< between processors and a GPU that share a memory
   double between_numa_nodes = 1;
   link network = {}; ///< from node to node
 };
@@ -67,7 +69,7 @@ private:
   double widest() const {
     double most = 0;
     for (const auto& g : node_.gpus) {
-      most = std::max(most, g.lanes);
+      most = g.shares_memory ? most : std::max(most, g.lanes);
     }
     return most > 0 ? most : std::numeric_limits<double>::infinity();
   }
@@ -204,7 +206,8 @@ private:
   void add_part(std::uint32_t up, std::size_t i, bool in_switch) {
     const double latency = in_switch ? node_.pcie_latency / 2 : node_.pcie_latency;
     if (is_gpu(i)) {
-      b_.join(device_of(i), up, {latency, lanes_of(i), joules_on_board});
+      const bool shared = node_.gpus[gpu_of_[i]].shares_memory;
+      b_.join(device_of(i), up, {shared ? node_.memory_latency : latency, lanes_of(i), joules_on_board});
       return;
     }
     const auto card = b_.add_switch(prefix_ + node_.joined.parts[i].name);
