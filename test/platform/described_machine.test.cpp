@@ -461,7 +461,7 @@ TEST_CASE("described machines: GPUs that a batch system lists without a type") {
   const data_sheets::gpu figures{.tflops = 60, .gibibytes = 24, .gigabytes_per_second = 900};
   CHECK(describe_machine(all, {.gpus = {{"gpu", figures}}}).devices.speed(3) == 60e12);
   CHECK(refusal(all, {.types = {{"gpu", "A30"}, {"foo", "A30"}}}) ==
-        "something is said of the GPU 'foo', but the machine has none that is called so; it has 'A30', 'gpu'");
+        "figures are given for the GPU 'foo', but the machine has none of that name; it has 'A30', 'gpu'");
 }
 
 TEST_CASE("described machines: without a topology, NVLinks join only GPUs of one board") {
