@@ -76,7 +76,7 @@ def main(folder):
     refused(foo, '--gpu', 'NVIDIA Foo=fp31:2', because='write KEY:NUMBER with one of fp32')
     refused(foo, '--gpu', 'NVIDIA Foo=fp32:-2', because='is negative')
     refused(*lists, sample['nodes'], because='--network 200Gbit/s')
-    refused(*lists, sample['nodes'], '--network', 'fast', because="'fast' is no bandwidth")
+    refused(*lists, sample['nodes'], '--network', 'fast', because="'fast' is not a bandwidth")
     refused(*lists, sample['nodes'], '--nodes', 'gpu03', because="no node is called 'gpu03'")
     refused(*lists, '--network', '200Gbit/s', because='--network is between nodes, and the machine has one')
     refused(*lists, '--nodes', 'n1', '--network', '200Gbit/s', because='the machine has one')
