@@ -41,6 +41,7 @@
 #include "weft/graph/longest_path.hpp"
 #include "weft/graph/release_counter.hpp"
 #include "weft/graph/sequential_groups.hpp"
+#include "weft/graph/strong_components.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/graph/transitive_reduction.hpp"
 #include "weft/platform/archetype.hpp"

@@ -126,6 +126,33 @@ TEST_CASE("dot reader: ten ways in which graphs name their weights") {
   }
 }
 
+TEST_CASE("dot reader: edges of size -1 are an order without data") {
+  for (const auto& [text, outline] : std::vector<weft_test::outlined>{
+         {"digraph G { a [size=\"4e9\"]; b [size=\"6e9\"]; c [size=\"5e9\"]; a->b [size=\"-1\"];\n"
+          "a->c [size=\"1e6\"]; }",
+          "4e+09,6e+09,5e+09 0>2:1000000 0>1:0"},
+         {"digraph{a[size=2];b[size=3];a->b[size=-1]}", "2,3 0>1:0"},
+         {"digraph{a[size=2];b[size=3];a->b[size=\" -1.0 \"]}", "2,3 0>1:0"},
+         {"digraph{a[size=2];b[size=3];a->b[size=\"-1.000000e+00\"]}", "2,3 0>1:0"},
+         {"digraph{a[weight=2];b[weight=3];a->b[weight=-1]}", "2,3 0>1:0"},
+         {"digraph{node[size=2];a;b;c;edge[size=-1];a->b->c}", "2,2,2 0>1:0 1>2:0"},
+         {"digraph{a[size=2,comm=9];b[size=3];c[size=4];a->b[size=-1];a->c}", "2,3,4 0>2:9 0>1:0"},
+         {"strict digraph{a[size=2];b[size=3];a->b[size=8];a->b[size=-1]}", "2,3 0>1:0"},
+         {"digraph{a[size=2];b[size=3];a->b[size=8];a->b[size=-1]}", "2,3 0>1:8 0>1:0"},
+         {"digraph{root[size=0];a[size=2];end[size=0];root->a[size=-1];a->end[size=-1]}", "0,2,0 0>1:0 1>2:0"},
+         {"digraph{a[size=2];b[size=3];c[size=4];{a;b}->c[bytes=-1]}", "2,3,4 0>2:0 1>2:0"},
+       }) {
+    CAPTURE(text);
+    const auto m = read(text);
+    CHECK(weft_test::outline(m.ops) == outline);
+    CHECK(m.notes.empty()); // nothing is missing
+  }
+  for (const char* size : {"-2", "-0.5", "-1e9", "-1x", "\"- 1\"", "-inf"}) {
+    CAPTURE(size);
+    CHECK(error_of(std::string{"digraph{a[size=2];b[size=3];a->b[size="} + size + "]}").starts_with("g.dot:1: "));
+  }
+}
+
 TEST_CASE("dot reader: slots come back") {
   workload_builder b;
   b.add_op({.work = 1, .name = "a"});

@@ -54,7 +54,7 @@ private:
     op_id job;
     std::uint32_t file;
     direction link;
-    std::string_view name;
+    std::optional<byte_count> size = {}; ///< as this use tells it
   };
   struct dependency {
     std::string_view parent;
@@ -133,7 +133,8 @@ private:
       dependencies_.push_back({required(tags, "ref"), child_});
     } else if (depth == 3 && name == "uses" && in_job_) {
       const auto file = tags["file"].empty() ? required(tags, "name") : tags["file"];
-      uses_.push_back({static_cast<op_id>(jobs_.size() - 1), add_file(file), link_of(tags["link"]), file});
+      uses_.push_back({static_cast<op_id>(jobs_.size() - 1), add_file(file), link_of(tags["link"])});
+      in_use_ = true;
       read_size(tags["size"]);
     } else if (depth == 2 && name == "file") {
       (void)add_file(required(tags, "name"));
@@ -159,6 +160,7 @@ private:
       child_ = {};
     } else if (name == "uses" || name == "file") {
       current_file_ = none;
+      in_use_ = false;
     }
   }
 
@@ -193,6 +195,9 @@ private:
     }
     auto& size = sizes_[current_file_];
     size = std::max(size.value_or(0), static_cast<byte_count>(bytes));
+    if (in_use_) {
+      uses_.back().size = static_cast<byte_count>(bytes);
+    }
   }
 
   static direction link_of(std::string_view text) {
@@ -210,26 +215,22 @@ private:
     if (without_size > 0) {
       flow_.result.notes.push_back(std::to_string(without_size) + " files have no size; they take 0 bytes");
     }
-    const auto bytes = [&](const use& u) { return sizes_[u.file].value_or(0); };
+    std::vector<std::uint32_t> writers(files_.size(), 0);
     for (const auto& u : uses_) {
-      if (u.link == direction::out) {
-        if (const auto producer = flow_.produce(u.job, u.file, bytes(u)); producer != u.job) {
-          fail(u.name, "the file " + in_quotes(u.name) + " is also written by another job, " +
-                         in_quotes(jobs_[producer]) + "; a file has one producer");
-        }
-      }
+      writers[u.file] += writes(u) ? 1u : 0u;
     }
-    for (const auto& u : uses_) { // of a file that is read and written again, the first version is passed on
-      if (u.link == direction::both) {
-        (void)flow_.produce(u.job, u.file, bytes(u));
+    for (const auto& u : uses_) { // of what several jobs write, each writes as much as it says
+      const auto whole = sizes_[u.file].value_or(0);
+      if (writes(u)) {
+        flow_.produce(u.job, u.file, writers[u.file] > 1 ? u.size.value_or(whole) : whole);
       }
-    }
-    for (const auto& u : uses_) {
       if (u.link == direction::in || u.link == direction::both) {
-        flow_.consume(u.job, u.file, bytes(u));
+        flow_.consume(u.job, u.file, whole);
       }
     }
   }
+
+  static bool writes(const use& u) { return u.link == direction::out || u.link == direction::both; }
 
   op_id job_called(std::string_view ref) const {
     const auto v = jobs_.find(ref);
@@ -246,7 +247,7 @@ private:
       listed.emplace_back(job_called(parent), job_called(child));
     }
     sort_unique(listed);
-    flow_.order(listed);
+    flow_.order(std::move(listed));
   }
 
   std::string_view text_;
@@ -258,6 +259,7 @@ private:
   std::vector<use> uses_;
   std::vector<dependency> dependencies_;
   bool in_job_ = false;
+  bool in_use_ = false;
   std::uint32_t current_file_ = none;
   std::string_view child_;
   std::string_view key_;
@@ -269,7 +271,9 @@ private:
 ///
 /// Jobs, and workflows inside the workflow, become ops in their order, named by their ids; the type is the name of
 /// the program. Each file that a job writes is a tensor that all jobs which read it consume; its size is told by an
-/// attribute or metadata. A child without a common file with its parent waits for it by a control edge. Work is the
+/// attribute or metadata. Of a file that several jobs write, each makes a part, and who reads it waits for all parts
+/// that are made before, as far as parents and children allow; who reads and writes it makes one of them. A child
+/// without a common file with its parent waits for it by a control edge. Work is the
 /// run time in seconds that an attribute or a profile tells, and so are `model::seconds` (NaN for jobs without);
 /// `cores` of a profile are how many slots of its device the op takes. Files that no job writes are staged in from
 /// outside, which is not modelled. Notes tell what is left out.

@@ -111,10 +111,10 @@ std::string dot_weights(const W& w, op_id v, const std::string& label) {
 /// | `resident_bytes`, `kinds`, `colocation`, `slots`, `type` | the columns of these names |
 ///
 /// An edge with `bytes`, `comm_weight`, `comm`, `size` or `weight`, the first that is there, carries a tensor of its
-/// own of that size, rounded up to whole bytes; one without any size is a control edge. All other attributes, ports,
-/// HTML labels and the nesting of subgraphs are skipped. Where nodes or edges have no weight, a note says so, and names
-/// the attributes with numbers that were skipped and that Graphviz does not know. Undirected graphs are refused, and so
-/// are several graphs in one file.
+/// own of that size, rounded up to whole bytes; one without any size, or of size -1, as SimGrid has it, is a control
+/// edge. All other attributes, ports, HTML labels and the nesting of subgraphs are skipped. Where nodes or edges have
+/// no weight, a note says so, and names the attributes with numbers that were skipped and that Graphviz does not know.
+/// Undirected graphs are refused, and so are several graphs in one file.
 ///
 /// Throws `parse_error` with file and line; when the graph as a whole is unusable (a cycle, colocated ops without a
 /// common device kind), the underlying error is nested in it. Complexity: O(n + m log m).

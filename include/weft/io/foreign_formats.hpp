@@ -2,6 +2,7 @@
 /// Formats that are known by sight, so that a file that no reader takes is refused with a way out.
 #pragma once
 
+#include "weft/io/detail/assembly_shop.hpp"
 #include "weft/io/detail/json_text.hpp"
 #include "weft/io/text.hpp"
 
@@ -104,6 +105,15 @@ inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return has_json_format(b, "weft.trace"); }, "it is a trace"},
   {[](std::string_view b) { return has_json_format(b, "weft.schedule"); }, "it is a schedule"},
   {[](std::string_view b) { return has_json_format(b, "weft.profile"); }, "it is a profile"},
+  {[](std::string_view b) { return outermost_value(b, "operations") && outermost_value(b, "precedences"); },
+   "it is a flexible assembly job shop (FAJSP) in JSON, as ScheduleOpt has it; of job shops, those are read whose "
+   "operations follow each other: give the text file of the same instance that has a line per job"},
+  {looks_like_assembly_shop,
+   "it is a flexible assembly job shop (FAJSP), a list of precedences and one of operations; of job shops, those are "
+   "read whose operations follow each other: give the text file of the same instance that has a line per job"},
+  {[](std::string_view b) { return outermost_value(b, "data") && outermost_value(b, "machines"); },
+   "it is a job shop in JSON, as ScheduleOpt has it, with its operations in \"data\"; give the text file of the same "
+   "instance, or JSON whose \"jobs\" are lists of {\"machine\": …, \"duration\": …}"},
   {[](std::string_view b) { return outermost_value(b, "format").has_value(); },
    "it is JSON, but its \"format\" is not one that is known here"},
   {[](std::string_view b) { return outermost_value(b, "fpgas") && outermost_value(b, "cpus"); },

@@ -321,7 +321,8 @@ struct hyperdag_reader {
   static constexpr std::string_view format() { return "HyperDAG"; }
   static bool recognises(std::string_view bytes) {
     const auto header = detail::read_numbered_header(bytes);
-    return header && !detail::is_matrix(bytes, *header) && !detail::is_bsp_machine(*header);
+    return header && !detail::is_matrix(bytes, *header) && !detail::is_bsp_machine(*header) &&
+           !detail::looks_like_assembly_shop(bytes);
   }
   static model read(std::string_view bytes, const std::string& file) {
     return detail::hyperdag_file{bytes, file}.read();

@@ -2,6 +2,7 @@
 /// Reads and writes task graphs of the Standard Task Graph Set.
 #pragma once
 
+#include "weft/io/detail/assembly_shop.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
 #include "weft/io/text.hpp"
@@ -282,7 +283,8 @@ struct stg_reader {
     if (!first || first->find_first_not_of("0123456789 \t") != first->npos || count_words(*first) > 3) {
       return false;
     }
-    return count_words(*first) == 1 || detail::stg_file{bytes, ""}.has_tasks();
+    return count_words(*first) == 1 ||
+           (detail::stg_file{bytes, ""}.has_tasks() && !detail::looks_like_assembly_shop(bytes));
   }
   static model read(std::string_view bytes, const std::string& file) { return detail::stg_file{bytes, file}.read(); }
 };

@@ -38,6 +38,11 @@ public:
     const auto tasks = (specification ? *specification : described).at("tasks");
     read_tasks(tasks.array("a list of tasks"));
     read_all_times(described, tasks);
+    for (const op_id v : ids(transfers_.size())) {
+      if (is_transfer(v)) {
+        flow_.set_time(v, 0);
+      }
+    }
     if (specification) {
       if (const auto files = specification->find("files")) {
         list_files(*files);
@@ -45,17 +50,17 @@ public:
     } else {
       list_files_of(tasks);
     }
-    flow_.set_files(sizes_.size());
-    each_file(tasks, true, [this](op_id v, std::uint32_t file, byte_count bytes, const json_value& where) {
-      if (const auto producer = flow_.produce(v, file, bytes); producer != v) {
-        where.fail("the file is also written by another task, /tasks/" + std::to_string(producer) +
-                   "; a file has one producer");
-      }
+    const auto dependencies = read_dependencies(tasks);
+    const auto makers = tasks_without_files(tasks);
+    flow_.set_files(sizes_.size() + makers.size());
+    each_file(tasks, true, [this](op_id v, std::uint32_t file, byte_count bytes) {
+      flow_.produce(v, file, bytes);
     });
-    each_file(tasks, false, [this](op_id v, std::uint32_t file, byte_count bytes, const json_value&) {
+    each_file(tasks, false, [this](op_id v, std::uint32_t file, byte_count bytes) {
       flow_.consume(v, file, bytes);
     });
-    read_dependencies(tasks);
+    pass_on(makers, dependencies);
+    flow_.order(dependencies);
     build(tasks);
     return std::move(flow_).finish("WfFormat");
   }
@@ -72,6 +77,7 @@ private:
     const auto n = tasks.size();
     tasks_.reserve(n);
     flow_.reserve(n);
+    written_.resize(n);
     for (const json_value& task : tasks) {
       const auto v = static_cast<op_id>(flow_.num_tasks());
       const auto id = task.object().find("id");
@@ -82,6 +88,11 @@ private:
       }
       if (const auto category = task.find("category"); category && category->is_string()) {
         o.type = category->text();
+      }
+      if (const auto type = task.find("type"); type && type->is_string() && type->text() == "transfer") {
+        transfers_.resize(v + 1, false);
+        transfers_[v] = true;
+        o.type = "transfer";
       }
       if (const auto label = task.find("name"); id && label && label->text() != o.name) {
         labels_.add(label->text(), v);
@@ -140,6 +151,17 @@ private:
   void read_times(op_id v, const json_value& record) {
     if (const auto time = record.has("runtimeInSeconds") ? record.find("runtimeInSeconds") : record.find("runtime")) {
       flow_.set_time(v, time->number());
+      if (v < transfers_.size()) {
+        transfers_[v] = false; // a job that moved files, as it ran
+      }
+    }
+    if (const auto bytes = record.has("writtenBytes") ? record.find("writtenBytes") : record.find("bytesWritten");
+        bytes && bytes->is_number()) {
+      const double written = std::ceil(bytes->number());
+      if (written > static_cast<double>(workload_builder::max_total_bytes)) {
+        bytes->fail("is too large");
+      }
+      written_[v] = static_cast<byte_count>(written);
     }
     const auto command = record.find("command");
     if (const auto program = command ? command->find("program") : std::nullopt; program && program->is_string()) {
@@ -191,13 +213,13 @@ private:
       if (const auto list = task.find(written ? "outputFiles" : "inputFiles")) {
         for (const json_value& name : list->array("a list of files")) {
           const auto file = found(name);
-          use(v, file, sizes_[file], name);
+          use(v, file, sizes_[file]);
         }
       }
       if (const auto list = task.find("files")) {
         for (const json_value& file : list->array("a list of files")) {
           if (const auto link = file.at("link"); link.text() == (written ? "output" : "input")) {
-            use(v, found(file.at("name")), size_of(file), file);
+            use(v, found(file.at("name")), size_of(file));
           }
         }
       }
@@ -205,9 +227,63 @@ private:
     }
   }
 
-  /// Parents and children without a common file. Both must say so, unless no task lists parents, or none lists
+  /// Those that list no file, but whose record tells how much they wrote.
+  std::vector<op_id> tasks_without_files(const json_value& tasks) const {
+    std::vector<op_id> result;
+    op_id v = 0;
+    for (const json_value& task : tasks) {
+      bool any = false;
+      for (const char* key : {"files", "inputFiles", "outputFiles"}) {
+        const auto list = task.find(key);
+        any = any || (list && list->is_array() && list->size() > 0);
+      }
+      if (!any && written_[v]) {
+        result.push_back(v);
+      }
+      ++v;
+    }
+    return result;
+  }
+
+  /// What these wrote is a file that their children read. Transfers, which SimGrid has as tasks, begin where their
+  /// first parent ran.
+  void pass_on(const std::vector<op_id>& makers, const std::vector<op_pair>& dependencies) {
+    auto file = static_cast<std::uint32_t>(sizes_.size());
+    std::size_t num_transfers = 0;
+    for (const op_id v : makers) {
+      const auto bytes = *written_[v];
+      flow_.produce(v, file, bytes);
+      const auto first = std::ranges::lower_bound(dependencies, op_pair{v, 0});
+      for (auto d = first; d != dependencies.end() && d->first == v; ++d) {
+        flow_.consume(d->second, file, bytes);
+      }
+      ++file;
+      num_transfers += is_transfer(v) ? 1u : 0u;
+    }
+    std::vector<bool> is_placed(transfers_.size(), false);
+    for (const auto& [parent, child] : dependencies) {
+      if (is_transfer(child) && !is_placed[child]) {
+        is_placed[child] = true;
+        flow_.colocate(child, parent);
+      }
+    }
+    auto& notes = flow_.result.notes;
+    if (num_transfers > 0) {
+      notes.push_back(std::to_string(num_transfers) +
+                      " tasks are transfers, as SimGrid writes them: their bytes go from the device of their first "
+                      "parent to their children; SimGrid takes 'runtime' as FLOP, not as seconds");
+    }
+    if (makers.size() > num_transfers) {
+      notes.push_back(std::to_string(makers.size() - num_transfers) +
+                      " tasks list no files; the bytes that they wrote go to each of their children");
+    }
+  }
+
+  bool is_transfer(op_id v) const { return v < transfers_.size() && transfers_[v] && written_[v]; }
+
+  /// Parents and children, sorted and each once. Both must say so, unless no task lists parents, or none lists
   /// children.
-  void read_dependencies(const json_value& tasks) {
+  std::vector<op_pair> read_dependencies(const json_value& tasks) {
     std::vector<op_pair> from_parents;
     std::vector<op_pair> from_children;
     op_id v = 0;
@@ -236,7 +312,7 @@ private:
         std::to_string(child_missing ? child : parent) + ", which lists this task as its " +
         (child_missing ? "parent" : "child") + "; both directions must agree");
     }
-    flow_.order(from_parents.empty() ? from_children : from_parents);
+    return from_parents.empty() ? from_children : from_parents;
   }
 
   void build(const json_value& tasks) {
@@ -255,6 +331,8 @@ private:
   name_index labels_; // names of tasks that have another id
   name_index names_;
   std::vector<byte_count> sizes_; // of files
+  std::vector<std::optional<byte_count>> written_; // of tasks, in all
+  std::vector<bool> transfers_;                    // whether a task is one; false for those behind the last
 };
 
 /// The ids of tasks: their names if all are there and differ, else with their numbers in front.
@@ -279,11 +357,15 @@ std::vector<std::string> task_ids(const W& w) {
 /// Reads a workflow of version 1.5, or of one of those before it, in which files and times are inside the tasks.
 ///
 /// Tasks become ops in their order, named by their ids; the type is the program that was run, or the category. Each
-/// file that a task writes is a tensor that all tasks which list it as an input consume. Parents and children without
-/// a common file are joined by a control edge; both must say so, unless no task of the file lists parents, or none
-/// children. Work is the recorded run time in seconds on the machines that were used, of kind CPU, and so are
-/// `model::seconds` (NaN for tasks without a record). `coreCount` is how many slots of its device the op takes. Files
-/// that no task writes are staged in from outside, which is not modelled. Notes tell what is left out.
+/// file that a task writes is a tensor that all tasks which list it as an input consume; of a file that several tasks
+/// write, each makes a part, and who reads it waits for all parts that are made before, as far as parents and children
+/// allow. Tasks without any file, but with `writtenBytes` (before 1.5 `bytesWritten`), hand so many bytes to each of
+/// their children; tasks of type "transfer" without a run time are what SimGrid means by them: bytes on their way from
+/// the device of the first parent. Parents and children without a common file are joined by a control edge; both must
+/// say so, unless no task of the file lists parents, or none children. Work is the recorded run time in seconds on the
+/// machines that were used, of kind CPU, and so are `model::seconds` (NaN for tasks without a record). `coreCount` is
+/// how many slots of its device the op takes. Files that no task writes are staged in from outside, which is not
+/// modelled. Notes tell what is left out.
 ///
 /// Throws `parse_error` with file, line and the path of the value; when the graph as a whole is unusable (a cycle),
 /// the underlying error is nested in it. Complexity: O((tasks + files + references) · log(tasks + files)).

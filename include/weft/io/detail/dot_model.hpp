@@ -8,12 +8,14 @@
 #include "weft/workload/model.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <exception>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -122,6 +124,14 @@ private:
     return static_cast<byte_count>(x);
   }
 
+  /// Whether a size is -1, by which SimGrid and the generators for it mean an edge that carries nothing.
+  static bool carries_nothing(std::string_view text) {
+    text = trim(text);
+    double value = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return status == std::errc{} && end == text.data() + text.size() && value == -1;
+  }
+
   /// A label as it is drawn: with line breaks, and the id where it stands for that.
   std::string drawn(const dot_lexer::token& t, const dot_lexer::token& id) const {
     const auto text = graph_.lexer.value(t);
@@ -221,6 +231,8 @@ private:
                                           std::to_string(num_listed));
         }
         carried.emplace_back(k, e.to);
+      } else if (size.kind != 0 && carries_nothing(graph_.lexer.value(size))) {
+        carried.emplace_back(none, e.to);
       } else if (size.kind != 0) {
         builder_.add_output(from, bytes(size, graph_.lexer.value(size), "bytes"));
         builder_.add_edge(from, e.to, next++);

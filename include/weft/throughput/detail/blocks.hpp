@@ -5,6 +5,7 @@
 #include "weft/core/sort.hpp"
 #include "weft/graph/adjacency.hpp"
 #include "weft/graph/release_counter.hpp"
+#include "weft/graph/strong_components.hpp"
 #include "weft/throughput/flow.hpp"
 
 #include <algorithm>
@@ -90,57 +91,11 @@ private:
     }
   }
 
-  /// Strongly connected components (Tarjan, *Depth-first search and linear graph algorithms*, 1972), without recursion.
   void contract(const std::vector<std::vector<component_id>>& after) {
-    const auto n = after.size();
-    constexpr std::uint32_t unseen = none;
-    std::vector<std::uint32_t> number(n, unseen);
-    std::vector<std::uint32_t> low(n, 0);
-    std::vector<std::uint32_t> next(n, 0);
-    std::vector<component_id> open;
-    std::vector<component_id> path;
-    std::uint32_t count = 0;
-    block_.assign(n, none);
-    for (component_id root = 0; root < n; ++root) {
-      if (number[root] != unseen) {
-        continue;
-      }
-      path.push_back(root);
-      while (!path.empty()) {
-        const component_id c = path.back();
-        if (number[c] == unseen) {
-          number[c] = low[c] = count++;
-          open.push_back(c);
-        }
-        if (next[c] < after[c].size()) {
-          const component_id s = after[c][next[c]++];
-          if (number[s] == unseen) {
-            path.push_back(s);
-          } else if (block_[s] == none) {
-            low[c] = std::min(low[c], number[s]);
-          }
-          continue;
-        }
-        path.pop_back();
-        if (!path.empty()) {
-          low[path.back()] = std::min(low[path.back()], low[c]);
-        }
-        if (low[c] == number[c]) {
-          members_.emplace_back();
-          component_id member = none;
-          while (member != c) {
-            member = open.back();
-            open.pop_back();
-            block_[member] = static_cast<std::uint32_t>(members_.size() - 1);
-            members_.back().push_back(member);
-          }
-          weft::sort(members_.back());
-        }
-      }
-    }
-    std::ranges::reverse(members_); // Tarjan finds the last ones first
-    for (auto& b : block_) {
-      b = static_cast<std::uint32_t>(members_.size() - 1) - b;
+    block_ = graph::strong_components(after);
+    members_.resize(block_.empty() ? 0 : *std::ranges::max_element(block_) + 1);
+    for (component_id c = 0; c < after.size(); ++c) {
+      members_[block_[c]].push_back(c);
     }
   }
 
