@@ -121,7 +121,8 @@ TEST_CASE("batch parts: no more than fits, found in few questions") {
 
 TEST_CASE("batch parts: what is stopped or has no room") {
   const std::vector<double> two{1, 1};
-  const auto stopped = parts_within_memory(8, two, [](const numbers&) { return std::optional<std::vector<std::size_t>>{}; });
+  const auto stopped =
+    parts_within_memory(8, two, [](const numbers&) { return std::optional<std::vector<std::size_t>>{}; });
   CHECK(stopped.left == 8);
   const auto none = parts_within_memory(8, two, [](const numbers& samples) {
     std::vector<std::size_t> full; // not even nothing fits on the second device

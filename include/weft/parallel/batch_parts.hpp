@@ -2,6 +2,8 @@
 /// The parts of a batch among devices that differ, by their speeds and by what their memory holds.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -16,7 +18,7 @@ namespace weft::parallel {
 /// How many samples each device takes of a batch.
 struct batch_parts {
   std::vector<std::uint64_t> samples = {};
-  std::uint64_t left = 0;                ///< samples that no device has room for
+  std::uint64_t left = 0;                 ///< samples that no device has room for
   std::vector<std::uint64_t> limits = {}; ///< how many fit on each device; empty if nobody had to find out
 };
 
