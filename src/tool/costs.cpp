@@ -5,6 +5,7 @@
 #include "weft/cost/generate/ccr.hpp"
 #include "weft/cost/measured.hpp"
 #include "weft/io/json_profile.hpp"
+#include "weft/io/text.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/slots.hpp"
@@ -158,8 +159,7 @@ std::vector<std::string> what_estimates_rest_on(const model_options& o, const we
     }
   }
   if (untyped > 0) {
-    notes.push_back(fmt::format("{} without a type: work is taken as it stands, work / speed",
-                                untyped == 1 ? "1 op is" : fmt::format("{} ops are", untyped)));
+    notes.push_back(io::counted(untyped, "{op is|ops are} without a type: work is taken as it stands, work / speed"));
   }
   if (reached > 0) {
     notes.push_back(fmt::format("speeds of {} of {} devices are taken to be what ops reach", reached, q.num_devices()));

@@ -442,7 +442,7 @@ TEST_CASE("onnx: tensors of more axes than any has are refused, before a chain o
   ruled.input("x", onnx_model::dims(33, 1)).input("at", onnx_model::dims(33, 1), ::onnx::TensorProto::INT32);
   ruled.m.add_opset_import()->set_domain("com.microsoft");
   ruled.node("GatherBlockQuantized", {"x", "at"}, {"y"}, "com.microsoft");
-  CHECK(mentions(ruled.read().notes, "1 outputs with unknown shapes: taken to be as large as the largest input: "
+  CHECK(mentions(ruled.read().notes, "1 output with an unknown shape: taken to be as large as the largest input: "
                                      "GatherBlock"));
 }
 

@@ -1047,7 +1047,7 @@ std::string difference(const maker& m) {
     ++v;
   }
   const auto other = std::find_if(read.notes.begin(), read.notes.end(), [](const auto& note) {
-    return note.find("ops make parameters from parameters alone") == note.npos;
+    return note.find("parameters from parameters alone") == note.npos;
   });
   return other == read.notes.end() ? "" : *other;
 }

@@ -339,7 +339,7 @@ TEST_CASE("PyTorch: what has no effect, or is nowhere, is noted") {
   p.aten("mul.Tensor", {{"self", "x"}, {"other", "p_used"}}, "mul", {"8"});
   const auto m = read(p.text(), {.batch = 4});
   CHECK(noted(m, "the batch has no effect"));
-  CHECK(noted(m, "1 parameters that no op reads are resident nowhere"));
+  CHECK(noted(m, "1 parameter that no op reads is resident nowhere"));
   CHECK_FALSE(noted(read(p.text()), "the batch has no effect"));
 }
 
@@ -401,8 +401,8 @@ TEST_CASE("PyTorch: graphs in nodes are inlined, or count with the dearest or al
   CHECK(m.ops.work(3) == 10 * 3 * 32);
   CHECK(m.ops.work(4) == 8 * 2 * 32); // a round per row
   CHECK(m.ops.inputs(3).size() == 1);
-  CHECK(noted(m, "1 loops of which the file does not tell it run so often: 10: loop"));
-  CHECK(noted(m, "1 nodes with graphs in them: the costliest graph counts once: higher_order.cond"));
+  CHECK(noted(m, "1 loop with an unknown number of rounds, taken to be 10: loop"));
+  CHECK(noted(m, "1 node with graphs in it: the costliest graph counts once: higher_order.cond"));
 }
 
 TEST_CASE("PyTorch: types that nobody knows are noted and count per element") {
@@ -415,9 +415,9 @@ TEST_CASE("PyTorch: types that nobody knows are noted and count per element") {
   CHECK(m.ops.type(0) == "mylib.fancy");
   CHECK(m.ops.work(0) == 70);
   CHECK(m.ops.bytes(m.ops.outputs(0).front()) == 40);
-  CHECK(noted(m, "1 ops of types without a rule here: 7 FLOP per element of their first result: mylib.fancy"));
-  CHECK(noted(m, "tensors with elements of a type that is not known here"));
-  CHECK(noted(m, "tensors without a shape in the file: they count as empty: 'lost'"));
+  CHECK(noted(m, "1 op of a type without a rule here: 7 FLOP per element of the first result: mylib.fancy"));
+  CHECK(noted(m, "2 tensors with elements of a type that is not known here"));
+  CHECK(noted(m, "1 tensor without a shape in the file: it counts as empty: 'lost'"));
 }
 
 TEST_CASE("PyTorch: recurrent layers, embeddings and reductions by their formulas") {

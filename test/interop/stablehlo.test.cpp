@@ -690,7 +690,7 @@ TEST_CASE("StableHLO: what only marks or groups is no op") {
   CHECK(m.ops.work(0) == 2 * 4 * 16 * 4);
   CHECK(m.ops.type(1) == "stablehlo.composite:my.gelu");
   CHECK(m.ops.work(1) == 2 * 32);
-  CHECK(noted(m, "1 regions that each of several devices runs on its part: they count for one device"));
+  CHECK(noted(m, "1 region that each of several devices runs on its part: it counts for one device"));
 }
 
 TEST_CASE("StableHLO: types that nobody knows are noted and count per element") {
@@ -707,7 +707,7 @@ TEST_CASE("StableHLO: types that nobody knows are noted and count per element") 
   CHECK(m.ops.work(0) == 30);
   CHECK(m.ops.work(3) == 0);
   CHECK(m.ops.name(3) == "effect");
-  CHECK(noted(m, "3 ops of types without a rule here: 3 FLOP per element of their first result: "));
+  CHECK(noted(m, "3 ops of types without a rule here: 3 FLOP per element of the first result: "));
 }
 
 TEST_CASE("StableHLO: texts are recognised by how they begin") {

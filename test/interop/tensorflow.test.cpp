@@ -106,7 +106,7 @@ TEST_CASE("colocation is transitive; a missing partner is noted; references keep
                       node("r", "ReadVariableOp", {"v"}) + node("u", "ResourceApplyGradientDescent", {"v", "r", "r"}));
   CHECK(m.ops.group(0) == m.ops.group(2));
   CHECK(m.ops.group(3) == none);
-  CHECK(noted(m, "1 colocations name a node that is not in the file"));
+  CHECK(noted(m, "1 colocation names a node that is not in the file"));
   CHECK(m.ops.group(4) == m.ops.group(6));
   CHECK(m.ops.group(4) == m.ops.group(5));
   CHECK(m.ops.resident_bytes(4) == 12);
@@ -156,7 +156,7 @@ TEST_CASE("large constants are parameters and stay with those that read them") {
     CHECK(m.ops.resident_bytes(2) == 8000);
     CHECK(m.ops.group(0) == m.ops.group(1));
     CHECK(m.ops.group(2) == none);
-    CHECK(noted(m, "keep a copy"));
+    CHECK(noted(m, "a copy of it"));
   }
   SUBCASE("a constant that the graph keeps on a CPU does not bring its readers there") {
     const auto m = read(reader + identity + floats(2000, true, "/cpu:0"));
@@ -211,8 +211,8 @@ TEST_CASE("loops count once, conditionals with both branches") {
                       node("s", "Switch", {"m", "p"}) + node("p", "LoopCond", {"m"}) +
                       node("n", "NextIteration", {"s:1"}) + node("x", "Exit", {"s"}));
   CHECK(m.ops.num_edges() == 7);
-  CHECK(noted(m, "1 loops of Enter and Exit: what is inside counts once"));
-  CHECK(noted(m, "1 conditionals"));
+  CHECK(noted(m, "1 loop of Enter and Exit: what is inside counts once"));
+  CHECK(noted(m, "1 conditional:"));
 }
 
 TEST_CASE("a batch that nothing depends on is told") {
@@ -226,7 +226,7 @@ TEST_CASE("ops without a formula are told") {
   const auto m = read(fed + node("y", "Frobnicate", {"x"}) + node("z", "Neg", {"y"}), {.batch = 3});
   CHECK(m.ops.work(1) == 3 * 784);
   CHECK(outputs(m, 1) == std::vector<byte_count>{3 * 784 * 4});
-  CHECK(noted(m, "1 ops of type 'Frobnicate' have no formula"));
+  CHECK(noted(m, "1 op of type 'Frobnicate' without a formula"));
 }
 
 TEST_CASE("what the file declares of shapes comes first, what the caller says of inputs before that") {

@@ -147,7 +147,7 @@ TEST_CASE("times count only for the batch size with which they were measured") {
     CHECK(outcome(open, costs, 8) == "taken");
     CHECK(outcome(open, costs, 0, {{"x", {8, 3}}}) == "taken");
     CHECK(outcome(open, costs, 0, {{"x", {2, 3}}}) ==
-          "1 outputs had other shapes when times were measured: 'y' makes [8, 3] there and [2, 3] here");
+          "1 output had another shape when times were measured: 'y' makes [8, 3] there and [2, 3] here");
     CHECK(outcome(closed, costs, 0) == "taken");
   }
 }

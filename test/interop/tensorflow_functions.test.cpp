@@ -242,7 +242,7 @@ TEST_CASE("of conditionals the dearest branch is what runs, and it waits for its
   CHECK(s.edges == std::set<std::pair<std::string, std::string>>{
                      {"x", "if/else_branch/m"}, {"p", "if/else_branch/m"}, {"if/else_branch/m", "y"}});
   CHECK(total_work(m.ops) == 2.0 * 16 * 16 * 16);
-  CHECK(noted(m, "1 conditionals: of their branches, only the costliest counts: 'if'"));
+  CHECK(noted(m, "1 conditional: of its branches, only the costliest counts: 'if'"));
   const auto deep = read(conditional("nested", "cheap"));
   CHECK(deep.ops.work(op_called(deep.ops, "if/then_branch/inner/else_branch/m")) == 2.0 * 16 * 16 * 16);
   CHECK(noted(deep, "2 conditionals"));
@@ -283,7 +283,7 @@ TEST_CASE("loops cost their bodies times their trips, which are counted or told"
   const auto m = read(loop("Less", "AddV2", 0, 10, 1));
   CHECK(m.ops.work(op_called(m.ops, "loop")) == 10 * once);
   CHECK(m.ops.bytes(m.ops.inputs(op_called(m.ops, "y"))[0]) == 32 * 512 * 4);
-  CHECK(noted(m, "1 loops count as often as they run: 'loop' 10 times"));
+  CHECK(noted(m, "1 loop counts as often as it runs: 'loop' 10 times"));
   CHECK(trips(loop("LessEqual", "AddV2", 0, 10, 1)) == 11);
   CHECK(trips(loop("Less", "AddV2", 0, 10, 3)) == 4);
   CHECK(trips(loop("LessEqual", "Add", 1, 10, 3)) == 4);
@@ -428,7 +428,7 @@ TEST_CASE("placements go back into functions") {
   REQUIRE(notes.size() == 1);
   CHECK(notes[0] ==
         "function 'dense' has one device per node, but its calls are placed differently: those of 'call/one' are "
-        "written, and 1 ops of others, such as 'call/two', differ");
+        "written, unlike 1 op of others, such as 'call/two'");
 }
 
 TEST_CASE("whatever reads the handle of a variable is where that is") {

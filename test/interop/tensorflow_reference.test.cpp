@@ -51,8 +51,8 @@ TEST_CASE(
     CHECK(m.ops.num_edges() == counts_of(file).edges);
     CHECK(m.ops.num_groups() > 0);
     for (const auto& n : m.notes) {
-      CHECK(n.find("unknown shapes") == n.npos);
-      CHECK(n.find("have no formula") == n.npos);
+      CHECK(n.find("unknown shape") == n.npos);
+      CHECK(n.find("without a formula") == n.npos);
     }
     const auto encoded = tensorflow::from_text(text, tensorflow::schema::message_id::graph_def, file);
     CHECK(reader.read(encoded, file).ops.num_edges() == m.ops.num_edges());

@@ -296,7 +296,7 @@ TEST_CASE("rows that are summed by their numbers are as many as the last number 
   const auto text = placeholder("x", {6}) + node("s", "SegmentSum", {"x", "x"}) + "versions { producer: 27 }";
   const auto m = tensorflow::reader{}.read(text, "net");
   REQUIRE(m.notes.size() == 1);
-  CHECK(m.notes[0] == "1 outputs are as large as their data say: the most that is possible is taken");
+  CHECK(m.notes[0] == "1 output is as large as its data say: the most that is possible is taken");
 }
 
 TEST_CASE("quantised ops compute what the plain ones do, and tell ranges") {

@@ -64,7 +64,7 @@ TEST_CASE("dax: jobs, files and times") {
   CHECK(m.ops.type(1) == "mDiff");
   CHECK(weft_test::outline(m.ops) == "13.5,10,1.25 0>1:4167312 0>2:0 1>2:7"); // the second is a control edge
   CHECK(m.notes == std::vector<std::string>{
-                     "1 files of 304 bytes in all come from outside; staging them is not modelled"});
+                     "1 file of 304 bytes in all from outside: staging is not modelled"});
 }
 
 TEST_CASE("dax: as its versions and the programs that write it have it") {
@@ -106,7 +106,7 @@ TEST_CASE("dax: as its versions and the programs that write it have it") {
   const auto cores = read(adag(job("a", time2 + four) + job("b", time3)));
   CHECK(cores.ops.slots(0) == 4);
   CHECK(cores.ops.slots(1) == 1);
-  CHECK(std::ranges::any_of(cores.notes, [](const auto& n) { return n.starts_with("1 tasks ran on several cores"); }));
+  CHECK(std::ranges::any_of(cores.notes, [](const auto& n) { return n.starts_with("1 task ran on several cores"); }));
   CHECK(read(adag(R"(<job id="a&lt;1&gt;"/>)")).ops.name(0) == "a<1>");
   std::istringstream in{forked};
   CHECK(io::read_dax(in).ops.num_ops() == 3);

@@ -64,7 +64,7 @@ TEST_CASE("dot reader: weights by the names that people use") {
   CHECK(m.ops.work(3) == 5);
   CHECK(m.ops.name(3) == "D\nd");
   CHECK(edges_of(m.ops) == "a>b:11 a>c:7 b>D\nd:4 c>D\nd:0");
-  CHECK(m.notes == std::vector<std::string>{"1 edges have no weight; they are control edges"});
+  CHECK(m.notes == std::vector<std::string>{"1 edge has no weight; it is a control edge"});
 }
 
 TEST_CASE("dot reader: names of attributes without case") {
@@ -77,7 +77,7 @@ TEST_CASE("dot reader: names of attributes without case") {
 TEST_CASE("dot reader: a file whose weights nobody understood says so") {
   const std::string none_known = "no node has a weight under a name that is known here (work, work_weight, weight, "
                                  "comp, computation, cost, size); the work of each is 1";
-  const std::string control = "1 edges have no weight; they are control edges";
+  const std::string control = "1 edge has no weight; it is a control edge";
   const std::string unread = "; they have numbers that are not read: ";
   struct sample {
     std::string text;
@@ -92,7 +92,7 @@ TEST_CASE("dot reader: a file whose weights nobody understood says so") {
          {"digraph{node[flops=1e9];a;b;a->b[label=\"7 KiB\",minlen=2]}", {none_known + unread + "flops", control}},
          {"digraph{a[label=4,width=2,height=1,fontsize=10,penwidth=3];b[label=5];a->b[weight=2,len=3]}", {none_known}},
          {"digraph{a[weight=4];b[load=5];a->b[bytes=1]}",
-          {"1 nodes have no weight; their work is 1" + unread + "load"}},
+          {"1 node has no weight; its work is 1" + unread + "load"}},
          {"digraph{a[weight=4,alpha=0.2];b[weight=5];a->b[bytes=1,alpha=1]}", {}},
          {"digraph{a[comp_cost=4];b[comp_cost=5];a->b[comm_cost=1]}",
           {none_known + unread + "comp_cost", control + unread + "comm_cost"}},

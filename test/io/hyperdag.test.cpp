@@ -40,7 +40,7 @@ TEST_CASE("hyperdag: hyperedges are tensors, first pins producers") {
   CHECK(m.ops.producer(1) == 2);
   CHECK(std::ranges::equal(m.ops.consumers(0), std::vector<op_id>{1, 2}));
   REQUIRE(m.notes.size() == 2);
-  CHECK(m.notes[1].starts_with("1 hyperedges have another weight for memory"));
+  CHECK(m.notes[1].starts_with("1 hyperedge has another weight for memory"));
 }
 
 TEST_CASE("hyperdag: older files have pins first and weights at nodes, or no weights") {

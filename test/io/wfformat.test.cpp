@@ -66,11 +66,11 @@ TEST_CASE("wfformat: tasks, files and times of version 1.5") {
     return std::ranges::any_of(m.notes, [&](const auto& note) { return note.find(part) != std::string::npos; });
   };
   CHECK(has("the recorded makespan of 9.5 s"));
-  CHECK(has("1 tasks have no recorded time"));
+  CHECK(has("1 task has no recorded time"));
   CHECK(has("2 machines"));
-  CHECK(has("1 tasks ran on several cores"));
-  CHECK(has("1 files of 100 bytes in all come from outside"));
-  CHECK(has("1 files are read by the task that writes them"));
+  CHECK(has("1 task ran on several cores"));
+  CHECK(has("1 file of 100 bytes in all from outside"));
+  CHECK(has("1 file is read by the task that writes them"));
   CHECK(m.notes.size() == 6);
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("wfformat: one direction is enough if the other is not used at all; sh
   CHECK(m.seconds.empty());
   CHECK(m.measured_on.empty());
   CHECK(m.notes == std::vector<std::string>{"no times are recorded: work is 0",
-                                            "1 pairs of tasks share a file without being listed as parent and child; "
+                                            "1 pair of tasks shares a file without being listed as parent and child; "
                                             "it makes an edge"});
 }
 

@@ -213,7 +213,8 @@ private:
       without_size += size ? 0u : 1u;
     }
     if (without_size > 0) {
-      flow_.result.notes.push_back(std::to_string(without_size) + " files have no size; they take 0 bytes");
+      flow_.result.notes.push_back(
+        counted(without_size, "{file has|files have} no size; {it takes|they take} 0 bytes"));
     }
     std::vector<std::uint32_t> writers(files_.size(), 0);
     for (const auto& u : uses_) {

@@ -249,7 +249,7 @@ struct dnn_partitioning_reader {
     }
     m.notes.push_back("the file gives transfers as times, not sizes, so tensors have no bytes here");
     if (elsewhere > 0) {
-      m.notes.push_back(std::to_string(elsewhere) + " ops run on CPU cores only; their work is the time there");
+      m.notes.push_back(counted(elsewhere, "{op runs|ops run} on CPU cores only; {its|their} work is the time there"));
     }
     return m;
   }

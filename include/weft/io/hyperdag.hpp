@@ -188,8 +188,8 @@ public:
     m.notes.push_back(has_types_only_ ? "nodes have types and no weights: their work is 1"
                                       : "work and bytes are the file's weights, in whatever unit it means");
     if (other_memory > 0) {
-      m.notes.push_back(std::to_string(other_memory) +
-                        " hyperedges have another weight for memory than for communication; tensors have the latter");
+      m.notes.push_back(counted(other_memory, "{hyperedge has|hyperedges have} another weight for memory than for "
+                                              "communication; {the tensor has|tensors have} the latter"));
     }
     return m;
   }

@@ -19,6 +19,7 @@ namespace weft::io {
 /// Assumptions by what they are, each with the names of what they concern.
 class tally {
 public:
+  /// `assumption` reads well after a number, with words for one and for several as `counted` takes them.
   void add(std::string_view assumption, std::string_view name = {}) {
     auto& names = counts_.try_emplace(std::string{assumption}).first->second;
     ++names.try_emplace(on_one_line(name.substr(0, max_name))).first->second;
@@ -40,7 +41,7 @@ public:
                   (count > 1 ? " (" + std::to_string(count) + ")" : std::string{});
         }
       }
-      lines.push_back(std::to_string(total) + " " + assumption + list + (sorted.size() > 6 ? ", …" : ""));
+      lines.push_back(counted(total, assumption) + list + (sorted.size() > 6 ? ", …" : ""));
     }
     return lines;
   }

@@ -88,6 +88,27 @@ inline std::string in_quotes(std::string_view text) {
   return result + (text.size() > 60 ? "...'" : "'");
 }
 
+/// A number and what is counted, with the words for one or for several: `counted(n, "{op has|ops have} no weight")` is
+/// `1 op has no weight` or `2 ops have no weight`. Braces without a `|` in them are kept. Complexity: linear.
+inline std::string counted(std::size_t n, std::string_view text) {
+  std::string result = std::to_string(n) + " ";
+  while (!text.empty()) {
+    const auto open = std::min(text.find('{'), text.size());
+    const auto close = text.find('}', open);
+    const auto bar = text.find('|', open);
+    result += text.substr(0, open);
+    if (close == text.npos || bar > close) {
+      const auto end = std::min(close, text.size() - 1) + 1;
+      result += text.substr(open, end - open);
+      text.remove_prefix(end);
+      continue;
+    }
+    result += n == 1 ? text.substr(open + 1, bar - open - 1) : text.substr(bar + 1, close - bar - 1);
+    text.remove_prefix(close + 1);
+  }
+  return result;
+}
+
 /// With blanks for control characters, so that it is one line.
 inline std::string on_one_line(std::string_view text) {
   std::string result{text};

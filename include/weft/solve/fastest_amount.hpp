@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The amount of recomputation with which a step is fastest, even if what lacks memory then runs elsewhere.
+/// The amount of recomputation with which a step is fastest, even if what does not fit then runs elsewhere.
 #pragma once
 
 #include "weft/core/least_enough.hpp"

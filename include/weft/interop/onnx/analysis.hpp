@@ -92,8 +92,8 @@ public:
 
   /// The size of a tensor. Throws `parse_error` if it is out of range.
   byte_count bytes_of(const value& v, std::string_view name) {
-    constexpr auto no_fixed_size = "tensors whose elements have no fixed size: 16 bytes for a string, one element for "
-                                   "a sequence";
+    constexpr auto no_fixed_size = "{tensor|tensors} whose elements have no fixed size: 16 bytes for a string, one "
+                                   "element for a sequence";
     const ::onnx::TypeProto* type = &v.type;
     for (int depth = 0; depth < 100 && type->value_case() != ::onnx::TypeProto::kTensorType; ++depth) {
       if (type->has_sequence_type()) {
@@ -303,7 +303,7 @@ private:
     std::string refused;
     auto types = infer(n, inputs, version_of(n.domain(), s), extents_.rebatched(n, inputs), refused);
     if (!refused.empty()) {
-      noted_.add("nodes that shape inference refuses", n.op_type());
+      noted_.add("{node|nodes} that shape inference refuses", n.op_type());
     }
     const auto length = length_of(n, inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -326,7 +326,8 @@ private:
       std::for_each(a.graphs().begin(), a.graphs().end(), add);
     }
     if (has_body(n)) {
-      noted_.add("ops with subgraphs and without a rule: they run once", n.op_type());
+      noted_.add("{op with subgraphs and without a rule: it runs|ops with subgraphs and without a rule: they run} "
+                 "once", n.op_type());
     }
   }
 
@@ -421,7 +422,8 @@ private:
         }
       }
       if (differ) {
-        noted_.add("conditionals whose branches differ in shape: those of the costlier branch count", n.op_type());
+        noted_.add("{conditional|conditionals} whose branches differ in shape: those of the costlier branch count",
+                   n.op_type());
       }
     }
     return outputs;
@@ -480,7 +482,8 @@ private:
     const auto call = call_of(n, inputs, types, type, version_of(n.domain(), s));
     const auto flop = flop_of(call);
     if (!flop && !cost.parameter) {
-      noted_.add("ops without a rule for their cost: " + io::number_text(options_.unknown_flop_per_element) +
+      noted_.add("{op without a rule for its cost|ops without a rule for their cost}: " +
+                 io::number_text(options_.unknown_flop_per_element) +
                    " FLOP per output element", type);
     }
     double elements = 0;

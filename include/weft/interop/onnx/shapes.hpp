@@ -87,7 +87,8 @@ public:
         return guessed;
       }
       if (is_inferred) {
-        noted_.add("declared shapes are taken, though others follow from the inputs", name);
+        noted_.add("{declared shape is taken, though another follows|declared shapes are taken, though others follow} "
+                 "from the inputs", name);
       }
       *shape.mutable_shape() = wanted;
       for (int i = 0; i < wanted.dim_size(); ++i) {
@@ -113,7 +114,8 @@ public:
       }
     }
     if (differs) {
-      noted_.add("declared shapes are taken, though others follow from the inputs", name);
+      noted_.add("{declared shape is taken, though another follows|declared shapes are taken, though others follow} "
+                 "from the inputs", name);
     }
     return guessed && !all_declared;
   }
@@ -139,7 +141,8 @@ public:
     if (type.value_case() != ::onnx::TypeProto::VALUE_NOT_SET && !type.has_tensor_type()) {
       return false;
     }
-    noted_.add("outputs with unknown shapes: taken to be as large as the largest input", n.op_type());
+    noted_.add("{output with an unknown shape|outputs with unknown shapes}: taken to be as large as the largest input",
+               n.op_type());
     const auto element = type.tensor_type().elem_type();
     const value* largest = nullptr;
     double most = -1;
@@ -179,7 +182,7 @@ public:
       return std::nullopt;
     }
     to[0] = to[0] / *old_batch_ * batch();
-    noted_.add("constant shapes are adapted to the batch", n.op_type());
+    noted_.add("{constant shape is|constant shapes are} adapted to the batch", n.op_type());
     return to;
   }
 

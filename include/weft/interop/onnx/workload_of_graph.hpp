@@ -77,14 +77,12 @@ public:
     result.notes = analysis_.notes();
     result.float_bytes = analysis_.float_bytes();
     if (num_on_text_ != 0) {
-      result.notes.push_back(std::to_string(num_on_text_) + (num_on_text_ == 1 ? " op reads or makes strings, and runs"
-                                                                               : " ops read or make strings, and run") +
-                             " on CPUs only");
+      result.notes.push_back(io::counted(num_on_text_, "{op reads or makes strings, and runs|ops read or make "
+                                                       "strings, and run} on CPUs only"));
     }
     if (folded_ != 0) {
-      result.notes.push_back(std::to_string(folded_) +
-                             " ops make parameters from parameters alone: no work, their results " +
-                             "are resident with what reads them");
+      result.notes.push_back(io::counted(folded_, "{op makes|ops make} parameters from parameters alone: no work, "
+                                                  "{its|their} results are resident with what reads them"));
     }
     return result;
   }

@@ -76,8 +76,8 @@ public:
       return checked(std::floor(*value));
     }
     const auto hint = hint_of(size);
-    assumed_.add("symbolic sizes that are not understood: " +
-                   (hint ? std::string{"their hints count"} : "each is " + io::number_text(otherwise_)),
+    assumed_.add("{symbolic size that is|symbolic sizes that are} not understood: " +
+                   (hint ? "{its hint counts|their hints count}" : "each is " + io::number_text(otherwise_)),
                  io::in_quotes(written));
     return checked(hint.value_or(otherwise_));
   }
@@ -95,7 +95,8 @@ public:
     const auto type = number->get<std::int64_t>();
     auto element = element_bytes(type);
     if (!element) {
-      assumed_.add("tensors with elements of a type that is not known here: 4 bytes each", std::to_string(type));
+      assumed_.add("{tensor|tensors} with elements of a type that is not known here: 4 bytes each",
+                   std::to_string(type));
       element = 4;
     }
     if (dims->size() > 64) {

@@ -54,7 +54,8 @@ public:
       m.notes.push_back("the batch has no effect: no input of the program has a first extent");
     }
     if (const auto unread = ops_.num_unread(); unread > 0) {
-      m.notes.push_back(std::to_string(unread) + " parameters that no op reads are resident nowhere");
+      m.notes.push_back(io::counted(unread, "{parameter that no op reads is|parameters that no op reads are} "
+                                            "resident nowhere"));
     }
     m.ops = std::move(ops_).build();
     if (m.ops.num_ops() == 0) {
@@ -157,7 +158,7 @@ private:
     }
     const auto* specs = find(signature, "input_specs");
     if (specs == nullptr || !specs->is_array()) {
-      assumed_.add("programs without a signature: parameters count as inputs");
+      assumed_.add("{program|programs} without a signature: parameters count as inputs");
       return;
     }
     for (const auto& spec : *specs) {
@@ -191,7 +192,8 @@ private:
   const tensor_shape& shape_of(const scope& s, const std::string& name) {
     const auto* meta = find(member(s.graph, "tensor_values", "a graph"), name.c_str());
     if (meta == nullptr) {
-      assumed_.add("tensors without a shape in the file: they count as empty", io::in_quotes(name));
+      assumed_.add("{tensor without a shape in the file: it counts|tensors without a shape in the file: they count} "
+                   "as empty", io::in_quotes(name));
       static const tensor_shape empty{.dims = {0}};
       return empty;
     }
@@ -238,7 +240,8 @@ private:
       return;
     }
     if (results.empty() && (reads.empty() || type.find("assert") != type.npos || type.starts_with("aten.sym_"))) {
-      assumed_.add("nodes compute sizes or check them: they do not count as ops", type);
+      assumed_.add("{node computes sizes or checks them: it does|nodes compute sizes or check them: they do} not "
+                   "count as ops", type);
       for (const auto* read : reads) {
         if (read->value.op != none) {
           awaited.push_back(read->value.op);
@@ -378,7 +381,7 @@ private:
       if (is_loop(type)) {
         return sum * rounds(s, node, type, where);
       }
-      assumed_.add("nodes with graphs in them: the costliest graph counts once", type);
+      assumed_.add("{node with graphs in it|nodes with graphs in them}: the costliest graph counts once", type);
       return dearest;
     }
     const auto call = call_of(s, node, type, where);
@@ -389,8 +392,9 @@ private:
     if (!call.has_output()) {
       return 0;
     }
-    assumed_.add("ops of types without a rule here: " + io::number_text(options_.unknown_flop_per_element) +
-                   " FLOP per element of their first result", type);
+    assumed_.add("{op of a type|ops of types} without a rule here: " +
+                 io::number_text(options_.unknown_flop_per_element) +
+                   " FLOP per element of the first result", type);
     return options_.unknown_flop_per_element * call.out();
   }
   static bool is_loop(std::string_view type) {
@@ -412,7 +416,7 @@ private:
     const auto trips = options_.unknown_trips.value_or(1);
     const std::string name{results.empty() ? type : std::string_view{results.front()}};
     if (options_.unknown_trips) {
-      assumed_.add("loops of which the file does not tell it run so often: " + io::number_text(trips), name);
+      assumed_.add("{loop|loops} with an unknown number of rounds, taken to be " + io::number_text(trips), name);
     } else {
       loops_.add({assumed_size::option::trips, name, std::string{type}, 1});
     }

@@ -251,15 +251,15 @@ private:
     if (o.num_results == 0) {
       return 0;
     }
-    assumed_.add("ops of types without a rule here: " + io::number_text(unknown_flop_) +
-                   " FLOP per element of their first result", type);
+    assumed_.add("{op of a type|ops of types} without a rule here: " + io::number_text(unknown_flop_) +
+                   " FLOP per element of the first result", type);
     return unknown_flop_ * x.call.out();
   }
 
   double loop(const operation& o) {
     const auto trips = trips_of(p_, o);
     if (!trips && unknown_trips_) {
-      assumed_.add("loops of which the text does not tell it run so often: " + io::number_text(*unknown_trips_),
+      assumed_.add("{loop|loops} with an unknown number of rounds, taken to be " + io::number_text(*unknown_trips_),
                    o.result);
     } else if (!trips) {
       loops_.add({assumed_size::option::trips, '%' + std::string{o.result}, std::string{o.name}, 1});

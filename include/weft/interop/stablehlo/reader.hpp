@@ -72,8 +72,8 @@ public:
     emit(p_.functions[main].body, "");
     keep_aliased(p_.functions[main]);
     if (const auto unread = ops_.num_unread(); unread > 0) {
-      notes_.push_back(std::to_string(unread) +
-                       " parameters or constants that no operation reads are resident nowhere");
+      notes_.push_back(io::counted(unread, "{parameter or constant that no operation reads is|parameters or constants "
+                                           "that no operation reads are} resident nowhere"));
     }
     model m{.format = "StableHLO"};
     for (const auto number : p_.ops_in(p_.functions[main].body)) {
@@ -288,7 +288,8 @@ private:
         }
         inline_region(o, body, path.size() > 200 ? path : path + std::string{p_.functions[p_.callee(o)].name} + "/");
       } else if (o.name.starts_with("sdy.") && o.num_regions == 1) {
-        assumed_.add("regions that each of several devices runs on its part: they count for one device", o.name);
+        assumed_.add("{region|regions} that each of several devices runs on its part: {it counts|they count} for "
+                     "one device", o.name);
         inline_region(o, p_.regions_of(o)[0], path);
       } else if (is_marker(p_, o)) {
         for (std::uint32_t i = 0; i < o.num_results; ++i) {

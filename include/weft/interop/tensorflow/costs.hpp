@@ -166,8 +166,9 @@ inline model read_cost_graph(std::string_view bytes) {
   }
   m.ops = std::move(b).build();
   if (unknown_sizes > 0) {
-    m.notes.push_back("the file gives no size for " + std::to_string(unknown_sizes) +
-                      " outputs: they count as 0 bytes, so transfers cost latency only");
+    m.notes.push_back("the file gives no size for " +
+                      io::counted(unknown_sizes, "{output: it counts|outputs: they count}") +
+                      " as 0 bytes, so transfers cost latency only");
   }
   return m;
 }

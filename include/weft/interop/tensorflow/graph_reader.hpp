@@ -52,9 +52,9 @@ public:
 
 private:
   void note(std::string text) { model_.notes.push_back(std::move(text)); }
-  void count(std::size_t n, const std::string& text) {
+  void count(std::size_t n, std::string_view text, const std::string& names = {}) {
     if (n > 0) {
-      note(std::to_string(n) + " " + text);
+      note(io::counted(n, text) + names);
     }
   }
 
@@ -206,7 +206,7 @@ private:
       }
       missing += add_colocations(v, absent);
     }
-    count(missing, "colocations name a node that is not in the file; they are left out");
+    count(missing, "{colocation names|colocations name} a node that is not in the file; {it is|they are} left out");
   }
 
   /// Returns how many name a node that the file does not have. Nodes that name one that is not kept are together:
@@ -297,7 +297,8 @@ private:
       throw error("the measured times come from a run with another batch size: " + example_of_batch);
     }
     if (different > 0) {
-      note(std::to_string(different) + " outputs had other shapes when times were measured: " + example);
+      note(io::counted(different, "{output had another shape|outputs had other shapes} when times were measured: ") +
+           example);
     }
     if (compared == 0 && assumed_.uses_batch) {
       if (!batch_given_) {
@@ -320,29 +321,33 @@ private:
     }
     model_.assumed.insert(model_.assumed.end(), a.open.begin(), a.open.end());
     count(a.deduced.size(),
-          "inputs have no shape; those of the ops that read them were taken: " + io::joined_first(6, a.deduced));
+          "{input has|inputs have} no shape; {that of an op that reads it was|those of the ops that read them were} "
+          "taken: ", io::joined_first(6, a.deduced));
     count(a.guessed.size(),
-          "inputs have no shape, and none can be inferred: they count as one number per example: " +
-            io::joined_first(6, a.guessed));
-    count(a.at_most, "outputs are as large as their data say: the most that is possible is taken");
-    count(a.unknown_shapes, "outputs have unknown shapes: they count as large as the op's first input, or as one "
-                            "number per example");
+          "{input has|inputs have} no shape, and none can be inferred: {it counts|they count} as one number per "
+          "example: ", io::joined_first(6, a.guessed));
+    count(a.at_most, "{output is|outputs are} as large as {its|their} data say: the most that is possible is taken");
+    count(a.unknown_shapes, "{output has an unknown shape: it counts|outputs have unknown shapes: they count} as "
+                            "large as the op's first input, or as one number per example");
     for (const auto& [type, ops] : a.no_formula) {
-      note(std::to_string(ops) + " ops of type " + io::in_quotes(type) +
-           " have no formula here: 1 FLOP per element of their first output");
+      note(io::counted(ops, "{op|ops} of type ") + io::in_quotes(type) +
+           " without a formula here: 1 FLOP per element of the first output");
     }
     auto bad = a.bad_functions;
     bad.insert(functions_.damaged().begin(), functions_.damaged().end());
     for (const auto& name : bad) {
       note("function " + io::in_quotes(name) + " cannot be looked into: calls of it count as unknown ops");
     }
-    count(num_parameters_, "constants are parameters and stay with the ops that read them");
-    count(num_copies_, "ops share a parameter with ops of another kind of device: they keep a copy of it");
-    count(num_branches_, "conditionals: both branches count");
+    count(num_parameters_, "{constant is a parameter and stays|constants are parameters and stay} with the ops that "
+                           "read {it|them}");
+    count(num_copies_, "{op shares|ops share} a parameter with ops of another kind of device: {it keeps|they keep} a "
+                       "copy of it");
+    count(num_branches_, "{conditional|conditionals}: both branches count");
     note_loops();
-    count(num_particular_, "ops name a job, a task or a device number: only the kind of device is kept");
-    count(num_unknown_devices_, "ops name a kind of device that is not known: they may run anywhere");
-    count(num_moved_, "ops that run on CPUs only are constrained to another kind of device: the CPU is taken");
+    count(num_particular_, "{op names|ops name} a job, a task or a device number: only the kind of device is kept");
+    count(num_unknown_devices_, "{op names|ops name} a kind of device that is not known: {it|they} may run anywhere");
+    count(num_moved_, "{op that runs on CPUs only is|ops that run on CPUs only are} constrained to another kind of "
+                      "device: the CPU is taken");
   }
 
   void note_loops() {
@@ -354,8 +359,9 @@ private:
         model_.assumed.push_back({assumed_size::option::trips, name, "While", 1});
       }
     }
-    count(counted.size(), "loops count as often as they run: " + io::joined_first(6, counted));
-    count(shapes_.num_loops(), "loops of Enter and Exit: what is inside counts once");
+    count(counted.size(), "{loop counts as often as it runs|loops count as often as they run}: ",
+          io::joined_first(6, counted));
+    count(shapes_.num_loops(), "{loop|loops} of Enter and Exit: what is inside counts once");
   }
 
   function_library& functions_;

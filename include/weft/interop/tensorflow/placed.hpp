@@ -143,8 +143,7 @@ public:
         const auto name = [](std::string_view call) { return io::in_quotes(call.substr(0, call.size() - 1)); };
         sorted[of->name] = "function " + io::in_quotes(of->name) +
                            " has one device per node, but its calls are placed differently: those of " + name(b.call) +
-                           " are written, and " + std::to_string(count) + " ops of others, such as " + name(other) +
-                           ", differ";
+                           " are written, unlike " + io::counted(count, "{op|ops} of others, such as ") + name(other);
       }
     }
     for (auto& [name, text] : sorted) {

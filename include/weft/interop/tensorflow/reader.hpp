@@ -161,8 +161,8 @@ private:
     }
     const auto names = io::joined(chosen, io::in_quotes);
     if (!names.empty()) {
-      notes.push_back(std::to_string(chosen.size()) +
-                      " conditionals: of their branches, only the costliest counts: " + names);
+      notes.push_back(io::counted(chosen.size(), "{conditional: of its|conditionals: of their} branches, only the "
+                                                 "costliest counts: ") + names);
     }
     for (const auto& name : flat.recursive) {
       notes.push_back("function " + io::in_quotes(name) + " calls itself, or calls are nested more than 64 deep: that "

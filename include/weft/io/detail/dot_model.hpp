@@ -61,11 +61,12 @@ public:
       const bool all = num_without_work_ == m.ops.num_ops();
       m.notes.push_back((all ? "no node has a weight under a name that is known here (" + names_of_weights() +
                                  "); the work of each is 1"
-                             : std::to_string(num_without_work_) + " nodes have no weight; their work is 1") +
+                             : counted(num_without_work_, "{node has|nodes have} no weight; {its|their} work is 1")) +
                         unread(graph_.unread_of_nodes));
     }
     if (num_without_bytes_ > 0) {
-      m.notes.push_back(std::to_string(num_without_bytes_) + " edges have no weight; they are control edges" +
+      m.notes.push_back(counted(num_without_bytes_, "{edge has|edges have} no weight; {it is a control edge|they are "
+                                                    "control edges}") +
                         unread(graph_.unread_of_edges));
     }
     return m;

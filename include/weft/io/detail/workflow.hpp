@@ -109,7 +109,7 @@ public:
     auto& notes = result.notes;
     const auto count = [&notes](std::size_t n, const char* what) {
       if (n > 0) {
-        notes.push_back(std::to_string(n) + what);
+        notes.push_back(counted(n, what));
       }
     };
     result.format = format;
@@ -119,16 +119,18 @@ public:
       notes.push_back("no times are recorded: work is 0");
     } else {
       result.measured_on = device_kind::cpu;
-      count(result.seconds.size() - num_times_, " tasks have no recorded time; their work is 0");
+      count(result.seconds.size() - num_times_, "{task has|tasks have} no recorded time; {its|their} work is 0");
     }
-    count(num_parallel_, " tasks ran on several cores; their time is that of all of them together");
+    count(num_parallel_, "{task|tasks} ran on several cores; {its|their} time is that of all of them together");
     if (num_staged_ > 0) {
-      notes.push_back(std::to_string(num_staged_) + " files of " + number_text(staged_bytes_) +
-                      " bytes in all come from outside; staging them is not modelled");
+      notes.push_back(counted(num_staged_, "{file|files} of ") + number_text(staged_bytes_) +
+                      " bytes in all from outside: staging is not modelled");
     }
-    count(num_shared_files_, " files are written by several tasks; who reads one waits for all that write it before");
-    count(num_in_place_, " files are read by the task that writes them, which is not an edge");
-    count(num_unlisted_, " pairs of tasks share a file without being listed as parent and child; it makes an edge");
+    count(num_shared_files_, "{file is|files are} written by several tasks; who reads {it|one} waits for all that write "
+                             "it before");
+    count(num_in_place_, "{file is|files are} read by the task that writes {it|them}, which is not an edge");
+    count(num_unlisted_, "{pair of tasks shares|pairs of tasks share} a file without being listed as parent and "
+                         "child; it makes an edge");
     return std::move(result);
   }
 
