@@ -26,7 +26,7 @@ class dot_model {
 public:
   dot_model(std::string_view text, const std::string& file) : graph_{text, file} {
     if (const auto zero = text.find('\0'); zero != text.npos) {
-      graph_.lexer.fail(zero, "this is not text: it has a byte of zero");
+      graph_.lexer.fail(zero, "this is not text: there is a byte of zero");
     }
   }
 
