@@ -150,7 +150,7 @@ TEST_CASE("wfformat: files that several tasks write") {
     {"id": "r", "inputFiles": ["t"]}, {"id": "a", "outputFiles": ["t"]}, {"id": "b", "outputFiles": ["t"]}],
     "files": [{"id": "t", "sizeInBytes": 5}]}}})");
   CHECK(edges_of(m.ops) == "a>r:5 b>r:5");
-  CHECK(says(m, "1 files are written by several tasks"));
+  CHECK(says(m, "1 file is written by several tasks"));
   const auto old = read(R"({"workflow": {"tasks": [
     {"name": "a", "files": [{"link": "output", "name": "t", "size": 5}]},
     {"name": "b", "files": [{"link": "output", "name": "t", "size": 7}, {"link": "input", "name": "t", "size": 5}]},

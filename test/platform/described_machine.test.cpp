@@ -240,8 +240,8 @@ TEST_CASE("described machines: figures are given by name without its maker, win 
   CHECK(says(describe_machine(all), "cpu: nothing says what it draws, so its energy is not counted"));
   CHECK(
     refusal(all, {.gpus = {{"A30", {.gibibytes = 20}}}}) ==
-    "figures are given for the GPU 'A30', but the machine has none of that name; it has 'NVIDIA A100-SXM4-80GB'");
-  CHECK(refusal(all, {.types = {{"a100", "A30"}}}).starts_with("figures are given for the GPU 'a100', but"));
+    "the GPU 'A30' is described, but the machine has none of that name; it has 'NVIDIA A100-SXM4-80GB'");
+  CHECK(refusal(all, {.types = {{"a100", "A30"}}}).starts_with("the GPU 'a100' is described, but"));
 }
 
 TEST_CASE("described machines: lists of GPUs that no node has are refused") {
@@ -461,7 +461,7 @@ TEST_CASE("described machines: GPUs that a batch system lists without a type") {
   const data_sheets::gpu figures{.tflops = 60, .gibibytes = 24, .gigabytes_per_second = 900};
   CHECK(describe_machine(all, {.gpus = {{"gpu", figures}}}).devices.speed(3) == 60e12);
   CHECK(refusal(all, {.types = {{"gpu", "A30"}, {"foo", "A30"}}}) ==
-        "figures are given for the GPU 'foo', but the machine has none of that name; it has 'A30', 'gpu'");
+        "the GPU 'foo' is described, but the machine has none of that name; it has 'A30', 'gpu'");
 }
 
 TEST_CASE("described machines: without a topology, NVLinks join only GPUs of one board") {

@@ -159,8 +159,9 @@ private:
           for (const auto& name : seen_) {
             names += (names.empty() ? "'" : ", '") + name + "'";
           }
-          throw error("figures are given for the GPU '" + g.first +
-                      "', but the machine has none of that name; it has " + (names.empty() ? "no GPUs" : names));
+          throw error("the GPU '" + g.first +
+                      "' is described, but the machine has none of that name; it has " +
+                      (names.empty() ? "no GPUs" : names));
         }
       }
     };

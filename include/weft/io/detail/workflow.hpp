@@ -126,8 +126,8 @@ public:
       notes.push_back(counted(num_staged_, "{file|files} of ") + number_text(staged_bytes_) +
                       " bytes in all from outside: staging is not modelled");
     }
-    count(num_shared_files_, "{file is|files are} written by several tasks; who reads {it|one} waits for all that write "
-                             "it before");
+    count(num_shared_files_, "{file is|files are} written by several tasks; who reads {it|one} waits for all that "
+                             "write it before");
     count(num_in_place_, "{file is|files are} read by the task that writes {it|them}, which is not an edge");
     count(num_unlisted_, "{pair of tasks shares|pairs of tasks share} a file without being listed as parent and "
                          "child; it makes an edge");
