@@ -64,7 +64,7 @@ TEST_CASE("dax: jobs, files and times") {
   CHECK(m.ops.type(1) == "mDiff");
   CHECK(weft_test::outline(m.ops) == "13.5,10,1.25 0>1:4167312 0>2:0 1>2:7"); // the second is a control edge
   CHECK(m.notes == std::vector<std::string>{
-                     "1 file of 304 bytes in all from outside: staging is not modelled"});
+                     "1 file comes from outside, 304 bytes in all; staging is not modelled"});
 }
 
 TEST_CASE("dax: as its versions and the programs that write it have it") {

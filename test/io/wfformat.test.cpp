@@ -69,8 +69,8 @@ TEST_CASE("wfformat: tasks, files and times of version 1.5") {
   CHECK(has("1 task has no recorded time"));
   CHECK(has("2 machines"));
   CHECK(has("1 task ran on several cores"));
-  CHECK(has("1 file of 100 bytes in all from outside"));
-  CHECK(has("1 file is read by the task that writes them"));
+  CHECK(has("1 file comes from outside, 100 bytes in all; staging"));
+  CHECK(has("1 file is read by the task that writes it"));
   CHECK(m.notes.size() == 6);
 }
 

@@ -123,8 +123,8 @@ public:
     }
     count(num_parallel_, "{task|tasks} ran on several cores; {its|their} time is that of all of them together");
     if (num_staged_ > 0) {
-      notes.push_back(counted(num_staged_, "{file|files} of ") + number_text(staged_bytes_) +
-                      " bytes in all from outside: staging is not modelled");
+      notes.push_back(counted(num_staged_, "{file comes|files come} from outside, ") + number_text(staged_bytes_) +
+                      " bytes in all; staging is not modelled");
     }
     count(num_shared_files_, "{file is|files are} written by several tasks; who reads {it|one} waits for all that "
                              "write it before");
