@@ -77,6 +77,9 @@ TEST_CASE("scontrol show node: blocks, lines, and slurm.conf") {
   REQUIRE(lines.size() == 3);
   CHECK(lines[1] == inventory::node{"n2", 0, 32, byte_count{1000} << 20, {{"", 2}}});
   CHECK(lines[2].gpus == std::vector<inventory::gpu_count>{{"a100_3g", 2}, {"a100", 1}});
+  const auto one_line = io::scontrol_reader::read(
+    "NodeName=n1 CoresPerSocket=8 OS=Linux 5.15.0-91-generic #101-Ubuntu SMP RealMemory=1000 Sockets=2\n", "in");
+  CHECK(one_line[0] == inventory::node{"n1", 2, 16, byte_count{1000} << 20, {}}); // of scontrol -o: no comment in it
 }
 
 TEST_CASE("slurm.conf: defaults carry over, boards, and what Slurm takes where nothing is said") {

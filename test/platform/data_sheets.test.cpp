@@ -85,6 +85,11 @@ TEST_CASE("data sheets: slices of GPUs (MIG) have their share of computing and o
   CHECK(part.gibibytes == doctest::Approx(20.0 / 3));
   CHECK(!data_sheets::figures_of("NVIDIA A100-SXM4-40GB MIG 3g.40gb"));
   CHECK(!data_sheets::figures_of("NVIDIA A100-SXM4-40GB MIG 9g.40gb"));
+  CHECK(!data_sheets::figures_of("NVIDIA A100-SXM4-80GB MIG 1g.5gb")); // half of what its slices have
+  for (const char* name : {"NVIDIA H100 NVL MIG 1g.12gb", "NVIDIA H200 MIG 3g.71gb", "NVIDIA B200 MIG 1g.23gb",
+                           "NVIDIA A30 MIG 2g.12gb", "NVIDIA A100-SXM4-40GB MIG 4g.20gb"}) {
+    CHECK(data_sheets::figures_of(name));
+  }
   CHECK(!data_sheets::figures_of("NVIDIA Foo MIG 3g.20gb"));
   CHECK(data_sheets::slice_in("a100_mig-3g.20gb").whole == "a100");
   CHECK(data_sheets::slice_in("gh200 480gb").slices == 0);

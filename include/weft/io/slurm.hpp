@@ -222,21 +222,24 @@ struct scontrol_reader {
     entry now;
     while (const auto line = lines.next()) {
       auto rest = *line;
+      bool is_text = false; // words of a value, such as those of OS=Linux 5.15 #101-Ubuntu SMP
       for (auto word = next_word(rest); !word.empty(); word = next_word(rest)) {
         const auto equals = word.find('=');
-        if (word.front() == '#') {
+        if (word.front() == '#' && !is_text) {
           break;
         }
         if (equals == word.npos) {
           continue; // what follows a blank in the value before, such as that of OS
         }
         const auto value = word.substr(equals + 1);
-        if (word.substr(0, equals) == "NodeName") {
+        const auto key = word.substr(0, equals);
+        is_text = key == "OS" || key == "Reason" || key == "Comment" || key == "Extra";
+        if (key == "NodeName") {
           finish(now, defaults, all, fail);
           now = defaults;
           now.names = node_names(value, fail);
         } else if (!now.names.empty()) {
-          read_value(word.substr(0, equals), value, now, fail);
+          read_value(key, value, now, fail);
         }
       }
     }

@@ -251,8 +251,10 @@ constexpr std::optional<gpu> slice_figures(const named_gpu& whole, const mig_sli
   const std::uint32_t slices = whole.name == "A30" ? 4 : 7;
   const std::uint32_t parts = slices == 4 ? 4 : 8;
   const auto memory = static_cast<std::uint32_t>(s.gigabytes / all.gibibytes * parts + 0.5); // names round
+  const double listed = all.gibibytes * memory / parts;
+  const bool is_memory = s.gigabytes > 0.9 * listed && s.gigabytes < 1.1 * listed;
   const auto usual = s.slices == 3 || s.slices == 7 ? s.slices + 1 : s.slices;
-  if (s.slices > slices || (memory != usual && !(s.slices == 1 && memory == 2))) {
+  if (s.slices > slices || !is_memory || (memory != usual && !(s.slices == 1 && memory == 2))) {
     return std::nullopt;
   }
   const double computing = static_cast<double>(s.computing) / slices;
