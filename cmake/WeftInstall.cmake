@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake --install: the headers and a package that find_package(weft [COMPONENTS ...]) and pkg-config find (the install
-# component `development`), and the tools as weft-compare and weft-place where the examples are built (`tools`).
+# component `development`), and the tools as weft-compare and weft-place where they are built (`tools`).
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

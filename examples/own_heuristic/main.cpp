@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A heuristic of your own in the tables of compare, in a project of its own.
+// Heuristics of your own in the tables of compare, in a project of its own.
 // [own_heuristic]
+#include "earliest_end.hpp"
+
 #include <weft/tool/compare.hpp>
 
 // Each component (a colocation group, or an op without one) goes to the device that would finish it first.
@@ -20,6 +22,9 @@ struct least_loaded {
 };
 
 int main(int argc, char** argv) {
-  return weft::tool::compare(argc, argv, [](auto& all) { all.add_partitioner("least_loaded", least_loaded{}); });
+  return weft::tool::compare(argc, argv, [](auto& all) {
+    all.add_partitioner("least_loaded", least_loaded{});
+    all.add_partitioner("earliest_end", earliest_end{}); // see below
+  });
 }
 // [own_heuristic]

@@ -11,12 +11,14 @@
 #include "validation.hpp"
 #include "tool/costs.hpp"
 #include "tool/files.hpp"
+#include "tool/interrupt.hpp"
 #include "tool/main.hpp"
 
 #include "weft/io/files.hpp"
 #include "weft/io/json_plan.hpp"
 #include "weft/io/json_platform.hpp"
 #include "weft/io/json_workload.hpp"
+#include "weft/io/times_csv.hpp"
 #include "weft/report/aggregate_csv.hpp"
 #include "weft/report/csv.hpp"
 #include "weft/report/html.hpp"
@@ -212,8 +214,8 @@ void write_problems(const options& o, const std::vector<setting>& settings) {
     weft::io::write_file(file, [&](std::ostream& out) { weft::io::write_workload_json(out, w); });
     if (const auto options = way_back(s); !options || !options->empty()) {
       to_be_told[options ? fmt::format("read it again with {}", *options)
-                         : std::string{"only its .times.csv has the times of ops; compare and place would estimate "
-                                       "others from the JSON"}]
+                         : std::string{"read it again with --times-table and its .times.csv; from the JSON "
+                                                "alone, ops would take other times"}]
         .push_back(file.filename().string());
     }
     if (s.platform_name == own_devices || platforms.insert(s.platform_name).second) {
@@ -221,14 +223,9 @@ void write_problems(const options& o, const std::vector<setting>& settings) {
                            [&](std::ostream& out) { weft::io::write_platform_json(out, q); });
     }
     weft::io::write_file(files.of(name, ".times.csv"), [&](std::ostream& out) {
-      out << "op,device,seconds\n";
-      for (const weft::op_id v : weft::ids(w.num_ops())) {
-        for (const weft::device_id d : weft::ids(q.num_devices())) {
-          if (w.kinds(v).contains(q.kind(d))) {
-            out << fmt::format("{},{},{}\n", v, d, s.task->compute_time(v, d) * s.unit_seconds);
-          }
-        }
-      }
+      weft::io::write_times_csv(out, w, q, [&](weft::op_id v, weft::device_id d) {
+        return s.task->compute_time(v, d) * s.unit_seconds;
+      });
     });
   }
   fmt::print(stderr, "{} problem{} written to {}\n", settings.size(), settings.size() == 1 ? "" : "s", o.problems);
@@ -335,7 +332,9 @@ std::vector<std::pair<std::string, std::string>> notes(const options& o, int arg
 
 int run(int argc, char** argv, const registry& all) {
   const auto known = known_strategies(all);
-  const options o = parse(argc, argv, known);
+  options o = parse(argc, argv, known);
+  const tool::interrupt ctrl_c{"ending with the runs so far"};
+  o.budget.stop = &ctrl_c.token();
   bench b{o};
   if (!o.validate.empty()) {
     return validate(o, all, b.settings);
@@ -350,6 +349,14 @@ int run(int argc, char** argv, const registry& all) {
 
   const auto baseline = baseline_of(o, combination_names(o, chosen, b.settings));
   const auto rows = run_all(o, all, chosen, b.settings);
+  const bool is_stopped = ctrl_c.token().stop_requested();
+  if (is_stopped) {
+    fmt::print(stderr, "compare: ended by Ctrl-C with {}; searches that ran ended with their best plans so far\n",
+               rows.empty() ? "no run" : fmt::format("{} run{}", rows.size(), rows.size() == 1 ? "" : "s"));
+    if (rows.empty()) {
+      return tool::interrupted;
+    }
+  }
 
   weft::report::comparison results;
   for (const auto& x : rows) {
@@ -421,7 +428,7 @@ int run(int argc, char** argv, const registry& all) {
   if (!std::cout) {
     throw weft::error("cannot write the results to standard output");
   }
-  return 0;
+  return is_stopped ? tool::interrupted : 0;
 }
 
 } // namespace

@@ -131,6 +131,7 @@ options parse(int argc, char** argv, const strategy_names& all) {
     ->delimiter(',')
     ->type_name("NAME|FILE|identical:P|random:FAMILY");
   tool::add_model_options(app, o.modelling);
+  tool::add_times_table_option(app, o.modelling);
   app.option_defaults()->group("strategies");
   std::vector<CLI::Option*> of_runs; // what has no effect where nothing runs
   of_runs.push_back(names("--partition", o.partitions, "Partitioners, or all, or best"));

@@ -65,17 +65,19 @@ private:
   std::mutex mutex_;
 };
 
+inline bool is_requested(weft::stop_pointer stop) { return stop != nullptr && stop->stop_requested(); }
+
 /// Runs the jobs `0 … count - 1` on `threads` threads; `worker()` makes what one thread keeps between its jobs. The
-/// first exception ends the rest and is rethrown.
+/// first exception ends the rest and is rethrown; a requested stop ends the rest, too.
 template <class Worker>
-void parallel_for(std::size_t count, unsigned threads, Worker worker) {
+void parallel_for(std::size_t count, unsigned threads, weft::stop_pointer stop, Worker worker) {
   std::atomic<std::size_t> next{0};
   std::exception_ptr failure;
   std::mutex mutex;
   const auto loop = [&] {
     try {
       auto job = worker();
-      for (std::size_t i = next++; i < count; i = next++) {
+      for (std::size_t i = next++; i < count && !is_requested(stop); i = next++) {
         job(i);
       }
     } catch (...) {

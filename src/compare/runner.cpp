@@ -133,6 +133,7 @@ private:
       .moves = given.moves,
       .seed = r.seed,
       .threads = threads,
+      .stop = given.stop,
       .on_progress = [&](const weft::progress& p) { progress_.improve(name, p); },
       .memory = options_.memory};
     auto found = is_energy() ? best_energy(*s.task, options_.contention, how)
@@ -235,6 +236,7 @@ private:
     auto& simulator = simulator_for(s, policy);
     const weft::stopwatch scheduling;
     simulator.prepare(plan);
+    r.order = order_origin_of(plan, simulator.keeps_order());
     r.schedule_seconds = scheduling.seconds();
     const weft::stopwatch simulating;
     const auto run = simulator.run_prepared(trace_);
@@ -303,7 +305,7 @@ std::vector<row> run_all(const options& o, const registry& strategies, const sel
   const unsigned threads = count == 1 ? o.jobs : 1;
   std::vector<std::vector<row>> results(count);
   progress_bar progress{count, slow};
-  parallel_for(count, o.jobs, [&] {
+  parallel_for(count, o.jobs, o.budget.stop, [&] {
     return [&, run = std::make_shared<runner>(o, strategies, chosen, progress)](std::size_t i) {
       const setting& s = settings[i / per_setting];
       const auto& partition = chosen.partitions[i % per_setting / o.repeat];

@@ -29,7 +29,8 @@ using registry = weft::registry<problem>;
 /// The names of all strategies. Throws `error` where one stands for two, or for something else on a command line.
 strategy_names known_strategies(const registry& strategies);
 
-/// Runs everything; the rows come in the order of the command line whatever the number of jobs.
+/// Runs everything, or until the budget's stop is requested: then what runs ends with what it has found, and what has
+/// not begun has no rows. The rows come in the order of the command line whatever the number of jobs.
 std::vector<row> run_all(const options& o, const registry& strategies, const selection& chosen,
                          const std::vector<setting>& settings);
 

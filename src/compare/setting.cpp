@@ -124,6 +124,10 @@ bench::bench(const options& o) {
     }
   }
   name_all(platform_names);
+  if (!o.modelling.times_table.empty() && (inputs.size() > 1 || platforms.size() > 1)) {
+    throw weft::error(fmt::format("--times-table has the times of one workload on one platform, and there are {} × {}; "
+                                  "give one of each", inputs.size(), platforms.size()));
+  }
   const auto efficiencies = weft::cost::typical_efficiencies();
   for (auto& i : inputs) {
     if (i.placement_study) {

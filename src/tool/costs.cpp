@@ -4,8 +4,11 @@
 #include "weft/concurrency/profiled_times.hpp"
 #include "weft/cost/generate/ccr.hpp"
 #include "weft/cost/measured.hpp"
+#include "weft/cost/time_scale.hpp"
+#include "weft/io/files.hpp"
 #include "weft/io/json_profile.hpp"
 #include "weft/io/text.hpp"
+#include "weft/io/times_csv.hpp"
 #include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/slots.hpp"
@@ -205,7 +208,7 @@ void fit_slots(weft::model& m, std::span<target> platforms) {
 estimate make_estimate(const model_options& o, const input& in, const target& on,
                        const weft::cost::efficiency_table& table) {
   const auto& m = in.model;
-  if (m.unit == weft::work_unit::own && on.flops) {
+  if (m.unit == weft::work_unit::own && on.flops && o.times_table.empty()) {
     throw weft::error(fmt::format("'{}' ({}) does not say what its work is in, and the speeds of {} are FLOP/s: give "
                                   "--work flop or --work seconds, or a platform whose speeds are in the same unit as "
                                   "the work, such as identical:4 or a file",
@@ -230,8 +233,75 @@ std::string about_updates(const weft::workload& w) {
          "ones, as in PipeDream; steps that wait for the updates take the step time each";
 }
 
+namespace {
+
+/// Times of a file, and transfers over links.
+struct given_times : weft::cost::link_transfers {
+  std::vector<double> seconds; ///< ops × devices
+
+  template <class W, class P>
+  double compute_time(const W&, weft::op_id v, const P& p, weft::device_id d) const {
+    return seconds[v * p.num_devices() + d];
+  }
+};
+
+/// A sentence that says that units look wrong, which ones were assumed, and what to give; empty where times are usual.
+std::string about_units(const model_options& o, const input& in, const target& on, const costs& times) {
+  using weft::cost::time_scale, weft::work_unit;
+  const auto& m = in.model;
+  const auto scale = weft::cost::time_scale_of(m.ops, on.devices, times);
+  if (scale.is == time_scale::kind::usual) {
+    return {};
+  }
+  const auto devices = on.devices.devices();
+  const auto fastest = std::max_element(devices.begin(), devices.end(), [](const auto& a, const auto& b) {
+    return a.speed < b.speed;
+  })->speed;
+  const auto length = scale.is == time_scale::kind::too_long
+                        ? fmt::format("ops take at least {:.3g} years", scale.shared / weft::cost::seconds_per_year)
+                        : fmt::format("no op takes longer than {:.2g} s", scale.longest);
+  const auto why =
+    !o.times_table.empty() ? fmt::format("the times of '{}' are read as seconds", o.times_table)
+    : m.unit == work_unit::seconds
+      ? std::string{"work is taken to be seconds; if it is FLOP, give --work flop"}
+    : m.unit == work_unit::flop
+      ? fmt::format("work is taken to be FLOP, and the fastest device of {} makes {:.3g} of them per second; give a "
+                    "platform with its speeds in FLOP/s, such as workstation_2gpu, or --work seconds if the work of a "
+                    "file is in seconds", on.name, fastest)
+      : fmt::format("work and the speeds of {} (up to {:.3g} per second) are taken to be in the same unit; give --work "
+                    "flop or --work seconds, or a platform with its speeds in the unit of the work", on.name, fastest);
+  return fmt::format("{} here, so units look wrong: {}", length, why);
+}
+
+/// `times`, with a note if they look as if units were wrong.
+costs with_unit_note(costs times, const model_options& o, const input& in, const target& on, std::vector<std::string>& notes) {
+  if (auto text = about_units(o, in, on, times); !text.empty()) {
+    notes.push_back(std::move(text));
+  }
+  return times;
+}
+
+/// The costs of --times-table. Throws `weft::error` if other options say what ops take, too.
+costs make_given_costs(const model_options& o, const input& in, const target& on, std::vector<std::string>& notes) {
+  for (const auto other : given_options(o)) {
+    if (other == "--work" || other == "--peak-rates" || other == "--times" || other == "--profile") {
+      throw weft::error(fmt::format("--times-table has the times of all ops, and {} would say what they take, too; "
+                                    "leave one of them out", other));
+    }
+  }
+  given_times times;
+  times.seconds = weft::io::read_times_csv(weft::io::read_file(o.times_table), o.times_table, in.model.ops, on.devices);
+  notes.push_back(fmt::format("all ops take the times of '{}'", o.times_table));
+  return with_unit_note(costs{times, in.model.ops, on.devices}, o, in, on, notes);
+}
+
+} // namespace
+
 costs make_costs(const model_options& o, const input& in, const target& on, const estimate& base,
                  std::vector<std::string>& notes) {
+  if (!o.times_table.empty()) {
+    return make_given_costs(o, in, on, notes);
+  }
   const auto& m = in.model;
   const auto& w = m.ops;
   weft::cost::measured<estimate> measured{base, on.devices};
@@ -277,7 +347,7 @@ costs make_costs(const model_options& o, const input& in, const target& on, cons
   } else if (std::any_of(devices.begin(), devices.end(), [&](const auto& d) { return d.speed != devices[0].speed; })) {
     notes.emplace_back("devices of other speeds take times in proportion to their speeds");
   }
-  return costs{measured, w, on.devices};
+  return with_unit_note(costs{measured, w, on.devices}, o, in, on, notes);
 }
 
 void fit_ccr(const model_options& o, input& in, const target& on, const weft::cost::efficiency_table& table) {

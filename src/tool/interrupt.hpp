@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Ctrl-C as a request to end a search with the best plan so far.
+/// Ctrl-C as a request to end with what there is so far.
 #pragma once
 
 #include <signal.h>
@@ -19,16 +19,17 @@ inline constexpr int interrupted = 130;
 /// once. Make it before other threads, so that they inherit the blocked SIGINT.
 class interrupt {
 public:
-  interrupt() {
+  /// `what` is said to be ended on a terminal.
+  explicit interrupt(const char* what = "ending with the best plan so far") {
     sigset_t only;
     sigemptyset(&only);
     sigaddset(&only, SIGINT);
     pthread_sigmask(SIG_BLOCK, &only, nullptr);
-    std::thread{[only, requested = source_]() mutable {
+    std::thread{[only, what, requested = source_]() mutable {
       int number = 0;
       sigwait(&only, &number);
       if (isatty(STDERR_FILENO) != 0) {
-        std::fputs("\r\x1b[Kending with the best plan so far; Ctrl-C again ends at once …", stderr);
+        std::fprintf(stderr, "\r\x1b[K%s; Ctrl-C again ends at once …", what);
         std::fflush(stderr);
       }
       requested.request_stop();

@@ -148,6 +148,14 @@ void add_model_options(CLI::App& app, model_options& o) {
     ->type_name("FILE");
 }
 
+void add_times_table_option(CLI::App& app, model_options& o) {
+  app
+    .add_option("--times-table", o.times_table,
+                "What each op takes on each device, in seconds, in place of all estimates: CSV with a row per op\n"
+                "and a column per device (op,0,1,…), or the .times.csv that --problems writes")
+    ->type_name("FILE");
+}
+
 namespace {
 
 weft::kv_cache cache_of(const std::string& text) {
@@ -309,7 +317,8 @@ std::vector<std::string_view> given_options(const model_options& o) {
     {o.trips.contains("*"), "--trips"}, {o.trips.size() > o.trips.count("*"), "--trips NAME=N"},
     {o.keep_functions, "--keep-functions"},
     {o.train.has_value(), "--train"}, {o.work.has_value(), "--work"},
-    {o.peak_rates, "--peak-rates"}, {!o.times.empty(), "--times"},    {!o.profile.empty(), "--profile"}};
+    {o.peak_rates, "--peak-rates"}, {!o.times.empty(), "--times"},    {!o.profile.empty(), "--profile"},
+    {!o.times_table.empty(), "--times-table"}};
   std::vector<std::string_view> given;
   for (const auto& [is_given, option] : options) {
     if (is_given) {

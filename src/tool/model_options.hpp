@@ -37,6 +37,7 @@ struct model_options {
   bool peak_rates = false;
   std::string times;
   std::string profile;
+  std::string times_table; ///< a file of the times of all ops on all devices, which need no estimates then
   std::optional<weft::number_format> numbers = {}; ///< of tensors and, unless `weight_bits`, of weights
   std::optional<double> weight_bits = {};          ///< with their scales
   std::optional<weft::recomputation> recompute = {};
@@ -59,6 +60,9 @@ inline std::optional<double> trips_of_all_loops(const model_options& o) {
 /// --fetch, --signature, --tags, --trips, --keep-functions, --train and --work, to the topic `costs` --peak-rates,
 /// --times and --profile.
 void add_model_options(CLI::App& app, model_options& o);
+
+/// Adds --times-table to the topic `costs`, for tools that run the ops of the file on the devices of the platform.
+void add_times_table_option(CLI::App& app, model_options& o);
 
 /// Adds to the topic `memory` --dtype, --kv-cache, --fuse, --in-place, --recompute and --offload: what a model takes in
 /// memory.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is not a partitioner.* a const function
+// expect: weft: operator\(\) of this partitioner is not const
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"
 #include "weft/solve/pipeline.hpp"

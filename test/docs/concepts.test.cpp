@@ -533,7 +533,8 @@ TEST_CASE("docs: infeasibility is a value") {
   const auto result = weft::pipeline(weft::partition::heft{}, weft::schedule::fifo{})(problem);
   CHECK(result.status == weft::status::infeasible);
   CHECK(outcome_of(result, problem) ==
-        "op 0 'matmul' fits nowhere: it allows only tpu and the platform has no such device");
+        "op 0 'matmul' fits nowhere: it allows only tpu and the platform has no such device; add a tpu device to the "
+        "platform");
 }
 
 // [constexpr]

@@ -50,15 +50,17 @@ TEST_CASE("write_csv: columns, order, and numbers that read back exactly") {
   r.objective = "period";
   r.lower_bound_name = "area";
   r.refine_seconds = .25;
+  r.order = weft::order_origin::replaced;
   std::ostringstream out;
   write_csv(out, {{r}});
   const auto rows = read_csv(out.str());
   REQUIRE(rows.size() == 2);
   CHECK(out.str().starts_with("workload,platform,partition,schedule,repeat,seed,status,makespan,lower_bound,gap,"
                               "transfer_bytes,peak_memory,partition_seconds,schedule_seconds,simulate_seconds,refine,"
-                              "objective,bound,refine_seconds\n"));
-  REQUIRE(rows[0].size() == 19);
-  REQUIRE(rows[1].size() == 19);
+                              "objective,bound,refine_seconds,order\n"));
+  REQUIRE(rows[0].size() == 20);
+  REQUIRE(rows[1].size() == 20);
+  CHECK(rows[1][19] == "replaced");
   CHECK(rows[1][0] == "w");
   CHECK(rows[1][3] == "fifo");
   CHECK(rows[1][4] == "3");
@@ -82,7 +84,7 @@ TEST_CASE("write_csv: a run without a plan has empty fields") {
   r.status = "infeasible";
   std::ostringstream out;
   write_csv_row(out, r);
-  CHECK(out.str() == "w,p,hash,fifo,0,0,infeasible,,,,,,,,,none,makespan,,\n");
+  CHECK(out.str() == "w,p,hash,fifo,0,0,infeasible,,,,,,,,,none,makespan,,,\n");
 }
 
 TEST_CASE("write_csv: commas, quotes and line ends are quoted") {

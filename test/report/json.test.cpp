@@ -18,10 +18,12 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   good.lower_bound_name = "area";
   good.gap = relative_gap(good.makespan, good.lower_bound);
   good.transfer_bytes = 7;
+  good.order = weft::order_origin::own;
   run_record bad = good;
   bad.partition = "heft\n</script>";
   bad.makespan = bad.gap = absent;
   bad.status = "infeasible";
+  bad.order = weft::order_origin::unknown;
   bad.reason = "no room";
   std::ostringstream out;
   write_json(out, {{good, bad}});
@@ -38,6 +40,7 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   CHECK(first["objective"] == "makespan");
   CHECK(first["bound"] == "area");
   CHECK(first["refine_seconds"].is_null());
+  CHECK(first["order"] == "own");
   const auto& second = json["runs"][1];
   CHECK(second["partition"] == "heft\n</script>");
   CHECK(second["makespan"].is_null());
@@ -45,6 +48,7 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   CHECK(second["transfer_bytes"].is_null());
   CHECK(second["status"] == "infeasible");
   CHECK(second["reason"] == "no room");
+  CHECK(second["order"].is_null());
 
   REQUIRE(json["sections"].size() == 1);
   const auto& section = json["sections"][0];
@@ -54,6 +58,7 @@ TEST_CASE("write_json: runs and aggregates, null for what does not exist") {
   CHECK(section["combinations"][0]["best"] == true);
   CHECK(section["combinations"][0]["speed_up"] == 1);
   CHECK(section["combinations"][0]["runs"] == 1);
+  CHECK(section["combinations"][0]["order"] == "own");
   CHECK(section["combinations"][1]["best"] == false);
   CHECK(section["combinations"][1]["solved"] == 0);
   CHECK(section["combinations"][1]["makespan_mean"].is_null());

@@ -11,6 +11,7 @@
 namespace report_table_test {
 
 using namespace weft::report;
+using weft::order_origin;
 
 run_record run(std::string workload, std::string partition, double makespan) {
   run_record r{.workload = std::move(workload), .platform = "p", .partition = std::move(partition), .schedule = "fifo"};
@@ -68,6 +69,32 @@ TEST_CASE("write_table: the first rows, and how many more there are") {
   CHECK(text[7].starts_with(" Best: heft"));
   CHECK(lines(c, {.top = 2})[6] == "  … 1 more");
   CHECK(lines(c, {.top = 3}) == lines(c));
+}
+
+TEST_CASE("write_table: runs in another order than that of what placed the ops bear a mark, which is explained") {
+  comparison c{{run("net", "hash", 250), run("net", "heft", 125.5), run("net", "heft", 120)}};
+  c.runs[0].order = order_origin::undecided;
+  c.runs[1].order = order_origin::replaced;
+  c.runs[2].order = order_origin::own;
+  c.runs[2].schedule = "static_order";
+  c.notes = {{"net", "p", {"measured"}}};
+  const auto text = lines(c);
+  REQUIRE(text.size() == 13);
+  CHECK(text[4].starts_with("* heft       static_order  "));
+  CHECK(text[5].starts_with("  heft       fifo°         "));
+  CHECK(text[6].starts_with("  hash       fifo°         "));
+  CHECK(end_of(text[4], "120.000") == end_of(text[5], "125.500"));
+  CHECK(text[9] == "  ° in the ready policy's order; the order that the partitioner decides, which static_order keeps: heft; "
+                   "the partitioner decides no order: hash");
+  CHECK(text[10] == "  measured");
+  CHECK(lines(c, {.top = 1}).back().empty());
+  c.runs.resize(1);
+  CHECK(lines(c)[7] == "  ° in the ready policy's order; the partitioner decides no order: hash");
+  for (const char* more : {"a", "b", "c", "d"}) {
+    c.runs.push_back(c.runs.front());
+    c.runs.back().partition = more;
+  }
+  CHECK(lines(c)[11].ends_with("decides no order: hash, a, b, c, …"));
 }
 
 TEST_CASE("write_table: what the costs rest on stands under the table") {

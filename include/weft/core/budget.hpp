@@ -4,12 +4,12 @@
 #pragma once
 
 #include "weft/core/progress.hpp"
+#include "weft/core/stop_pointer.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <stop_token>
 #include <type_traits>
 
 namespace weft {
@@ -19,7 +19,7 @@ namespace weft {
 struct budget {
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max(); ///< candidate solutions or search nodes
   double seconds = std::numeric_limits<double>::infinity();        ///< wall-clock time
-  const std::stop_token* stop = nullptr;                           ///< cooperative cancellation; must outlive the work
+  stop_pointer stop = {};                                          ///< cooperative cancellation; must outlive the work
   double target = 0; ///< an objective value that is good enough, for example a lower bound
   /// Any callable of `(const progress&)`, called for each better solution, on the thread that searches. An exception
   /// that it throws ends the search and reaches the caller.

@@ -4,6 +4,8 @@
 
 #include "weft/core/config.hpp"
 
+#include <concepts>
+
 namespace weft {
 
 /// Never satisfied. Asking makes the compiler look into `Reasons`, a struct of static assertions; the one that fails is
@@ -17,5 +19,11 @@ namespace weft {
 /// other branch, so that nothing but the sentence is instantiated; a demand is no condition (clang 16).
 template <class Reasons>
 concept explained = sizeof(Reasons) == 0;
+
+namespace why_not {
+/// Whether `S` lacks nothing but a `const` behind its operator(): it can be called as a variable, not as a constant.
+template <class S, class... Arguments>
+concept called_only_if_mutable = !std::invocable<const S&, Arguments...> && std::invocable<S&, Arguments...>;
+} // namespace why_not
 
 } // namespace weft

@@ -61,7 +61,14 @@ struct partitioner_for {
                                         std::invocable<const S&, const Problem&, rng&, workspace&>;
   static constexpr bool decides = partition::takes_problem<S, Problem> || partition::takes_random<S, Problem> ||
                                   partition::takes_workspace<S, Problem>;
-  static_assert(can_be_called,
+  static constexpr bool lacks_const = called_only_if_mutable<S, const Problem&> ||
+                                      called_only_if_mutable<S, const Problem&, rng&> ||
+                                      called_only_if_mutable<S, const Problem&, rng&, workspace&>;
+  static_assert(can_be_called || !lacks_const,
+                "weft: operator() of this partitioner is not const, and a partitioner holds options and no state of a "
+                "run: add const, or leave out mutable of a lambda; what a run needs is a local variable, or memory of "
+                "the workspace; see docs/concepts/partitioner_for.md");
+  static_assert(can_be_called || lacks_const,
                 "weft: this is not a partitioner, which the first stage of a pipeline must be: a const function of "
                 "(problem), (problem, rng&) or (problem, rng&, workspace&) that returns a placement or a plan; see "
                 "docs/concepts/partitioner_for.md");

@@ -54,7 +54,8 @@ inline std::string to_string(const infeasibility& i, std::string_view op_name = 
   }
   switch (i.cause) {
   case infeasibility::kind::no_device_of_kind:
-    return who + " fits nowhere: it allows only " + to_string(i.kinds) + " and the platform has no such device";
+    return who + " fits nowhere: it allows only " + to_string(i.kinds) + " and the platform has no such device" +
+           (i.kinds.empty() ? "" : "; add a " + to_string(i.kinds) + " device to the platform");
   case infeasibility::kind::out_of_memory:
     return who + " fits nowhere: it needs " + readable_bytes(i.demand) + " and the most that is left on an allowed " +
            "device (" + to_string(i.kinds) + ") is " + readable_bytes(i.largest_free);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/explained.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/platform/number_format.hpp"
@@ -13,6 +14,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,6 +57,16 @@ constexpr std::vector<device> chosen_devices(const std::vector<device>& all, con
   }
   return made;
 }
+
+namespace why_not {
+template <class Devices>
+struct platform_without_links {
+  static_assert(sizeof(Devices) == 0,
+                "weft: a platform needs the links between its devices, too: for the same link everywhere, "
+                "weft::platform{devices, weft::uniform_links{{.latency = 1e-6, .bandwidth = 1e10}}} (seconds, bytes per "
+                "second), where weft::uniform_links{} takes no time; for others, a weft::link_matrix");
+};
+} // namespace why_not
 
 /// Devices and the links between them. `send_work` is what the sender's compute queue pays, in work units, before
 /// each transfer (10 in the critical-path paper, 0 where the hardware copies by itself), beside the seconds that the
@@ -117,6 +129,12 @@ public:
       }
     }
   }
+
+  /// Never chosen: says what is missing.
+  template <class Devices>
+    requires std::same_as<std::remove_cvref_t<Devices>, std::vector<device>> &&
+             explained<why_not::platform_without_links<Devices>>
+  explicit platform(Devices&&);
 
   constexpr std::size_t num_devices() const { return devices_.size(); }
   constexpr device_kind kind(device_id d) const { return devices_[d].kind; }

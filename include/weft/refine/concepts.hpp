@@ -27,7 +27,12 @@ template <class S, class Problem, class E>
 struct refiner_for<S, Problem, E, true> {
   static constexpr bool can_be_called =
     std::invocable<const S&, evaluator<Problem, E>&, weft::evaluated_plan, rng&>;
-  static_assert(can_be_called,
+  static constexpr bool lacks_const =
+    called_only_if_mutable<S, evaluator<Problem, E>&, weft::evaluated_plan, rng&>;
+  static_assert(!lacks_const,
+                "weft: operator() of this refiner is not const, and a refiner holds options and no state of a run: add "
+                "const, or leave out mutable of a lambda; see docs/concepts/refiner_for.md");
+  static_assert(can_be_called || lacks_const,
                 "weft: this is not a refiner, which the stages between the first and the last of a pipeline "
                 "must be: a const function of (evaluator&, evaluated_plan, rng&) that returns an "
                 "evaluated_plan; see docs/concepts/refiner_for.md");

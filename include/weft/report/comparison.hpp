@@ -4,6 +4,7 @@
 
 #include "weft/bound/lower_bound.hpp"
 #include "weft/core/sort.hpp"
+#include "weft/plan/order_origin.hpp"
 #include "weft/report/interval.hpp"
 
 #include <algorithm>
@@ -52,6 +53,7 @@ struct run_record {
   std::string refine = std::string{no_strategy}; ///< the refiner
   std::string objective = "makespan";            ///< `makespan`, or what stands in its place: `period`, `energy`, …
   double refine_seconds = absent;
+  order_origin order = order_origin::unknown; ///< of the run; the column is empty where nothing ran
   std::string unit = "s";  ///< of the objective; not a CSV column
   double unit_seconds = 1; ///< seconds per unit of makespan and bound, where files have another unit; not a CSV column
 
@@ -79,7 +81,10 @@ struct combination {
   std::string status = {};          ///< of the first run that was not solved; of the first run if all were
   std::string reason = {};          ///< of the first run that was not solved
   std::string refine = std::string{no_strategy};
+  order_origin order = order_origin::unknown; ///< of the first run that was solved
 
+  /// Whether the order of the runs is not the one of the strategy that decided the placement.
+  bool in_other_order() const { return order == order_origin::replaced || order == order_origin::undecided; }
   /// Such as `heft + tabu_search`, or `heft` without a refiner.
   std::string planner() const { return refine == no_strategy ? partition : partition + " + " + refine; }
   /// Such as `heft + tabu_search + static_order`. Without the schedule if there is none, or if what partitions does
@@ -150,6 +155,7 @@ inline void add(combination& c, tally& sum, const run_record& r) {
     c.status = r.status;
   }
   ++c.solved;
+  c.order = c.solved == 1 ? r.order : c.order;
   c.makespan_min = c.solved == 1 ? r.makespan : std::min(c.makespan_min, r.makespan);
   c.makespan_max = c.solved == 1 ? r.makespan : std::max(c.makespan_max, r.makespan);
   sum.makespans.push_back(r.makespan);

@@ -15,7 +15,7 @@ namespace weft::report {
 /// rule that gave `lower_bound`.
 inline constexpr std::string_view csv_header =
   "workload,platform,partition,schedule,repeat,seed,status,makespan,lower_bound,gap,transfer_bytes,peak_memory,"
-  "partition_seconds,schedule_seconds,simulate_seconds,refine,objective,bound,refine_seconds";
+  "partition_seconds,schedule_seconds,simulate_seconds,refine,objective,bound,refine_seconds,order";
 
 namespace detail {
 
@@ -46,7 +46,8 @@ inline void write_csv_row(std::ostream& out, const run_record& r) {
       << ',' << (r.solved() && r.transfer_bytes ? std::to_string(*r.transfer_bytes) : "") << ','
       << (r.solved() && r.peak_memory ? std::to_string(*r.peak_memory) : "") << ',' << shortest(r.partition_seconds)
       << ',' << shortest(r.schedule_seconds) << ',' << shortest(r.simulate_seconds) << ',' << quote_csv(r.refine) << ','
-      << quote_csv(r.objective) << ',' << quote_csv(r.lower_bound_name) << ',' << shortest(r.refine_seconds) << '\n';
+      << quote_csv(r.objective) << ',' << quote_csv(r.lower_bound_name) << ',' << shortest(r.refine_seconds) << ','
+      << (r.order == order_origin::unknown ? std::string_view{} : to_string(r.order)) << '\n';
 }
 
 /// Writes the header and one row per run, in their order. Complexity: O(runs).

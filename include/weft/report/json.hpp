@@ -13,6 +13,10 @@
 namespace weft::report {
 namespace detail {
 
+inline std::string json_order(order_origin o) {
+  return o == order_origin::unknown ? "null" : quote_json(to_string(o));
+}
+
 inline void write_json_run(std::ostream& out, const run_record& r) {
   out << "{\"workload\":" << quote_json(r.workload) << ",\"platform\":" << quote_json(r.platform)
       << ",\"partition\":" << quote_json(r.partition) << ",\"schedule\":" << quote_json(r.schedule)
@@ -26,7 +30,7 @@ inline void write_json_run(std::ostream& out, const run_record& r) {
       << ",\"simulate_seconds\":" << json_number(r.simulate_seconds) << ",\"refine\":" << quote_json(r.refine)
       << ",\"objective\":" << quote_json(r.objective)
       << ",\"bound\":" << (r.lower_bound_name.empty() ? "null" : quote_json(r.lower_bound_name))
-      << ",\"refine_seconds\":" << json_number(r.refine_seconds)
+      << ",\"refine_seconds\":" << json_number(r.refine_seconds) << ",\"order\":" << json_order(r.order)
       << ",\"reason\":" << (r.reason.empty() ? "null" : quote_json(r.reason)) << '}';
 }
 
@@ -39,7 +43,8 @@ inline void write_json_combination(std::ostream& out, const combination& c) {
       << ",\"makespan_max\":" << json_number(c.makespan_max) << ",\"speed_up\":" << json_number(c.speed_up)
       << ",\"gap\":" << json_number(c.gap) << ",\"transfer_bytes_mean\":" << json_number(c.transfer_bytes)
       << ",\"peak_memory_mean\":" << json_number(c.peak_memory)
-      << ",\"planning_seconds_mean\":" << json_number(c.planning_seconds) << ",\"status\":" << quote_json(c.status)
+      << ",\"planning_seconds_mean\":" << json_number(c.planning_seconds) << ",\"order\":" << json_order(c.order)
+      << ",\"status\":" << quote_json(c.status)
       << ",\"reason\":" << (c.reason.empty() ? "null" : quote_json(c.reason)) << '}';
 }
 

@@ -63,6 +63,39 @@ inline std::string failure(const combination& c) {
 
 using table_row = std::vector<std::string>;
 
+/// Behind the ready policy of a combination whose runs are not in the order of what placed the ops.
+inline constexpr std::string_view other_order_mark = "°";
+
+inline std::string schedule_cell(const combination& c) {
+  return c.schedule + (c.in_other_order() ? std::string{other_order_mark} : std::string{});
+}
+
+/// The meaning of the mark, for the first `shown` combinations; empty if none has it.
+inline std::string about_orders(const section& s, std::size_t shown) {
+  constexpr std::size_t max_names = 4;
+  const auto planners = [&](order_origin wanted) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < shown; ++i) {
+      const auto& c = s.combinations[i];
+      if (auto name = c.planner(); c.order == wanted && std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(std::move(name));
+      }
+    }
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), max_names); ++i) {
+      text += (i == 0 ? "" : ", ") + names[i];
+    }
+    return text + (names.size() > max_names ? ", …" : "");
+  };
+  const auto replaced = planners(order_origin::replaced), undecided = planners(order_origin::undecided);
+  if (replaced.empty() && undecided.empty()) {
+    return {};
+  }
+  std::string text = std::string{other_order_mark} + " in the ready policy's order";
+  text += replaced.empty() ? "" : "; the order that the partitioner decides, which static_order keeps: " + replaced;
+  return text + (undecided.empty() ? "" : "; the partitioner decides no order: " + undecided);
+}
+
 /// The columns that a section has beside those that all have.
 struct section_columns {
   bool refiners;
@@ -97,7 +130,7 @@ inline table_row cells(const combination& c, const makespan_format& makespan, se
   if (columns.refiners) {
     row.push_back(printable(c.refine));
   }
-  row.insert(row.end(), {printable(c.schedule), run_counts(c), makespan(c.makespan_mean)});
+  row.insert(row.end(), {printable(schedule_cell(c)), run_counts(c), makespan(c.makespan_mean)});
   if (columns.intervals) {
     const double half = (c.makespan_high - c.makespan_low) / 2;
     row.push_back(std::isfinite(half) ? "± " + makespan(half) : std::string{});
@@ -136,6 +169,15 @@ inline void pad(std::ostream& out, std::size_t columns) {
   for (; columns > 0; --columns) {
     out << ' ';
   }
+}
+
+/// What stands below a table of the first `shown` combinations.
+inline std::vector<std::string> notes_below(const section& s, std::size_t shown) {
+  auto notes = s.notes;
+  if (auto orders = about_orders(s, shown); !orders.empty()) {
+    notes.insert(notes.begin(), std::move(orders));
+  }
+  return notes;
 }
 
 inline void write_section(std::ostream& out, const section& s, table_options options) {
@@ -204,11 +246,9 @@ inline void write_section(std::ostream& out, const section& s, table_options opt
         << style(plain) << '\n';
   }
   out << '\n' << style(bold) << ' ' << verdict(s, makespan) << style(plain) << "\n";
-  if (!s.notes.empty()) {
-    out << '\n';
-    for (const auto& note : s.notes) {
-      out << style(faint) << "  " << printable(note) << style(plain) << '\n';
-    }
+  const auto notes = notes_below(s, shown);
+  for (std::size_t i = 0; i < notes.size(); ++i) {
+    out << (i == 0 ? "\n" : "") << style(faint) << "  " << printable(notes[i]) << style(plain) << '\n';
   }
 }
 

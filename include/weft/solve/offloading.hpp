@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/core/stop_pointer.hpp"
 #include "weft/platform/concepts.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/problem.hpp"
@@ -22,7 +23,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <stop_token>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -210,7 +210,7 @@ struct offloading_options {
   std::vector<op_id> sequence = {};  ///< an order of all ops; empty: as in `order_within` for large steps
   std::size_t max_exact_tensors = 8; ///< up to so many idle tensors, at most 20, all of their subsets are looked at
   std::size_t max_trials = 100;      ///< of more: so many steps are judged
-  const std::stop_token* stop = nullptr; ///< cooperative cancellation, after the first step; must outlive the work
+  stop_pointer stop = {}; ///< cooperative cancellation, after the first step; must outlive the work
 };
 
 /// The step that was chosen.

@@ -36,6 +36,8 @@ public:
   virtual void prepare(const plan& decided) = 0;
   /// See `simulator::run_prepared`; fills the trace.
   virtual simulation run_prepared(trace& into) = 0;
+  /// Whether devices run the order of a plan that has one, as `schedule::static_order` does, and not the policy's.
+  virtual bool keeps_order() const = 0;
 };
 
 /// A refiner with a budget that can be set, for any evaluation.
@@ -53,6 +55,8 @@ template <class S, class Problem>
 struct budgeted_refiner_for {
   static constexpr bool can_be_called =
     std::invocable<const S&, any_evaluator<Problem>&, weft::evaluated_plan, rng&>;
+  static constexpr bool lacks_const =
+    called_only_if_mutable<S, any_evaluator<Problem>&, weft::evaluated_plan, rng&>;
   static constexpr bool refines = std::copy_constructible<S> && [] {
     if constexpr (can_be_called) {
       return std::convertible_to<std::invoke_result_t<const S&, any_evaluator<Problem>&, weft::evaluated_plan, rng&>,
@@ -61,7 +65,10 @@ struct budgeted_refiner_for {
       return false;
     }
   }();
-  static_assert(can_be_called,
+  static_assert(!lacks_const,
+                "weft: operator() of this refiner is not const, and a refiner holds options and no state of a run: add "
+                "const, or leave out mutable of a lambda; see docs/concepts/refiner_for.md");
+  static_assert(can_be_called || lacks_const,
                 "weft: this is not a refiner of a registry, which must be a const function of (auto& judge, "
                 "evaluated_plan, rng&) that returns an evaluated_plan; see docs/concepts/refiner_for.md");
   static_assert(!can_be_called || refines,
@@ -170,6 +177,7 @@ private:
   public:
     erased(const Problem& p, const Policy& policy, Network network = {}) : simulator_{p, policy, network} {}
     void prepare(const plan& decided) override { simulator_.prepare(decided); }
+    bool keeps_order() const override { return weft::detail::keeps_order<Policy>; }
     simulation run_prepared(trace& into) override { return simulator_.run_prepared(simulate::recorder{into}); }
 
   private:

@@ -177,7 +177,7 @@ inline void write_row(std::ostream& out, const combination& c, const makespan_fo
           : c.solved == 0 ? " class=\"failed\""
                           : "")
       << "><th scope=\"row\">" << escape_html(c.partition) << (c.best ? " <span class=\"badge\">best</span>" : "")
-      << "</th><td>" << (refined ? escape_html(c.refine) + "</td><td>" : "") << escape_html(c.schedule)
+      << "</th><td>" << (refined ? escape_html(c.refine) + "</td><td>" : "") << escape_html(schedule_cell(c))
       << "</td><td class=\"n\" data-v=\"" << std::to_string(c.solved) << "\">" << run_counts(c) << "</td>";
   if (c.solved == 0) {
     out << "<td colspan=\"8\">" << escape_html(failure(c)) << "</td></tr>\n";
@@ -246,7 +246,7 @@ inline void write_comparison(std::ostream& out, const section& s, std::size_t in
           << std::to_string(c.runs) << " runs: " << escape_html(failure(c)) << "</p>\n";
     }
   }
-  for (const auto& note : s.notes) {
+  for (const auto& note : notes_below(s, s.combinations.size())) {
     out << "<p class=\"facts\">" << escape_html(note) << "</p>\n";
   }
   out << "</section>\n";

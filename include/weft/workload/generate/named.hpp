@@ -221,6 +221,9 @@ Options usual() {
   if constexpr (std::is_same_v<Options, related_options>) {
     o.all.bandwidth = 1e6; // tensors of a given CCR so have enough bytes for whole ones not to matter
   }
+  if constexpr (std::is_same_v<Options, heterogeneous_options>) {
+    o.send_work = 0; // as HEFT and what followed it have it: no paper but [CP] lets sends occupy the sender
+  }
   return o;
 }
 
@@ -344,7 +347,7 @@ inline constexpr std::array<named_generator<workload>, 10> workload_families{{
 inline constexpr std::array<named_generator<platform<>>, 2> platform_families{{
   {"related", "devices that differ in speed, and equal links", true, work_unit::own,
    detail::defaults_of<related_options>, detail::make_named<related_options, detail::related_of>},
-  {"heterogeneous", "speeds, memory and links as in the critical-path paper", true, work_unit::own,
+  {"heterogeneous", "speeds, memory and links as in the critical-path paper; sends occupy the sender if send_work says so", true, work_unit::own,
    detail::defaults_of<heterogeneous_options>, detail::make_named<heterogeneous_options, heterogeneous>},
 }};
 
