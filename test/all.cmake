@@ -190,6 +190,10 @@ foreach(from IN ITEMS package source)
 endforeach()
 
 if(TARGET weft::compare)
+  add_test(NAME consumer/tools COMMAND ${CMAKE_COMMAND} -D "SOURCE=${PROJECT_SOURCE_DIR}"
+    -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/consumer_tools" -D "COMPILER=${CMAKE_CXX_COMPILER}"
+    -P "${CMAKE_CURRENT_SOURCE_DIR}/consumer/tools.cmake")
+  set_tests_properties(consumer/tools PROPERTIES LABELS consumer)
   add_test(NAME consumer/own_heuristic COMMAND ${CMAKE_COMMAND} -D "SOURCE=${PROJECT_SOURCE_DIR}"
     -D "BUILD=${PROJECT_BINARY_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/consumer_own_heuristic"
     -D "COMPILER=${CMAKE_CXX_COMPILER}" -D "GENERATOR=${CMAKE_GENERATOR}"

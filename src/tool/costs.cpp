@@ -274,7 +274,8 @@ std::string about_units(const model_options& o, const input& in, const target& o
 }
 
 /// `times`, with a note if they look as if units were wrong.
-costs with_unit_note(costs times, const model_options& o, const input& in, const target& on, std::vector<std::string>& notes) {
+costs with_unit_note(costs times, const model_options& o, const input& in, const target& on,
+                     std::vector<std::string>& notes) {
   if (auto text = about_units(o, in, on, times); !text.empty()) {
     notes.push_back(std::move(text));
   }
@@ -290,7 +291,8 @@ costs make_given_costs(const model_options& o, const input& in, const target& on
     }
   }
   given_times times;
-  times.seconds = weft::io::read_times_csv(weft::io::read_file(o.times_table), o.times_table, in.model.ops, on.devices);
+  times.seconds =
+    weft::io::read_times_csv(weft::io::read_file(o.times_table), o.times_table, in.model.ops, on.devices);
   notes.push_back(fmt::format("all ops take the times of '{}'", o.times_table));
   return with_unit_note(costs{times, in.model.ops, on.devices}, o, in, on, notes);
 }

@@ -102,6 +102,10 @@ if(pkg_config)
       run("${WORK}/use_${component}")
     endif()
   endforeach()
+  file(COPY_FILE "${SOURCE}/test_package/weft.cpp" "${WORK}/main.cpp") # the command of docs/install.md
+  run(${CMAKE_COMMAND} -E env --unset=PKG_CONFIG_PATH "PREFIX=${prefix}" ${CMAKE_COMMAND} -E chdir "${WORK}"
+    sh -e "${SOURCE}/test/consumer/pkg_config.sh")
+  run("${WORK}/main")
 else()
   message(STATUS "NOT CHECKED: pkg-config is not installed")
 endif()

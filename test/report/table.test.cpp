@@ -84,8 +84,8 @@ TEST_CASE("write_table: runs in another order than that of what placed the ops b
   CHECK(text[5].starts_with("  heft       fifo°         "));
   CHECK(text[6].starts_with("  hash       fifo°         "));
   CHECK(end_of(text[4], "120.000") == end_of(text[5], "125.500"));
-  CHECK(text[9] == "  ° in the ready policy's order; the order that the partitioner decides, which static_order keeps: heft; "
-                   "the partitioner decides no order: hash");
+  CHECK(text[9] == "  ° in the ready policy's order; the order that the partitioner decides, which static_order keeps: "
+                   "heft; the partitioner decides no order: hash");
   CHECK(text[10] == "  measured");
   CHECK(lines(c, {.top = 1}).back().empty());
   c.runs.resize(1);

@@ -96,6 +96,95 @@ def memory(write):
     check(r.returncode == 0 and 'valid; makespan 3 s' in r.stdout, f'the bound is not one of reservations: {r.stdout}')
 
 
+HEFT_PAPER = """digraph { 1->2 [size=18] 1->3 [size=12] 1->4 [size=9] 1->5 [size=11] 1->6 [size=14] 2->8 [size=19]
+2->9 [size=16] 3->7 [size=23] 4->8 [size=27] 4->9 [size=23] 5->9 [size=13] 6->8 [size=15] 7->10 [size=17]
+8->10 [size=11] 9->10 [size=13] }"""
+HEFT_TIMES = [(14, 16, 9), (13, 19, 18), (11, 13, 19), (13, 8, 17), (12, 13, 10), (13, 16, 9), (7, 15, 11), (5, 11, 14),
+              (18, 12, 20), (21, 7, 16)]
+
+
+def times_tables(write):
+    """Times of all ops on all devices: the example of the paper on HEFT, which has 80 for it and 86 for CPOP."""
+    graph = write('heft.dot', HEFT_PAPER)
+    problem = ('--workload', graph, '--platform', 'random:related,devices=3,bandwidth=1')
+    how = ('--partition', 'heft,cpop,best', '--schedule', 'static_order,best')
+
+    def table(lines, header='name,0,1,2'):
+        return write('times.csv', '\n'.join([header, *lines]) + '\n')
+
+    lines = [f'{i + 1},' + ','.join(map(str, t)) for i, t in enumerate(HEFT_TIMES)]
+    found = {r['partition']: float(r['makespan']) for r in rows(*problem, *how, '--times-table', table(lines))}
+    check(found['heft'] == 80 and found['cpop'] == 86 and found['best'] <= 80, f"as in the paper: {found}")
+    shown = run(*problem, *how, '--times-table', table(lines)).stdout
+    check("all ops take the times of '" in shown and 'units look wrong' not in shown, f'what times rest on: {shown}')
+
+    def bad(lines, because, header='name,0,1,2', problem=problem, more=()):
+        refused(*problem, *how, '--times-table', table(lines, header), *more, because=because)
+
+    bad(lines[:-1], "op 9 '10' on device 0 'cpu0' has no time")
+    bad([x.rsplit(',', 1)[0] for x in lines], 'has 3 columns, and the header has 4')
+    bad([x.rsplit(',', 1)[0] for x in lines], "op 0 '1' on device 2 'cpu2' has no time", 'name,0,1')
+    bad(lines, 'there is no op 10: numbers go from 0 to 9', 'op,0,1,2')
+    bad(lines, "there is no device 'P1'", 'name,P1,P2,P3')
+    bad(['1,-14,16,9', *lines[1:]], "times.csv:2: op 0 '1' on device 0 'cpu0': the time '-14' is negative")
+    bad(['1,,16,9', *lines[1:]], "op 0 '1' on device 0 'cpu0': the time is empty")
+    bad(lines, 'write op,device,seconds above', 'task,P1,P2,P3')
+    bad(lines, 'leave one of them out', more=('--work', 'seconds'))
+    bad(lines, 'of one workload on one platform',
+        problem=('--workload', graph, '--platform', 'identical:3,identical:4'))
+    bad(lines, '--times-table has no effect on the suite', problem=('--workload', 'suite:fft/ccr 1/related'))
+    refused(*problem, '--times-table', 'none.csv', because="none.csv")
+
+    # Ten years are a sign of other units
+    years = run('--workload', 'zoo:mnist_conv', '--platform', 'identical:2', '--partition', 'heft', '--schedule', 'fifo')
+    check('years here, so units look wrong: work is taken to be FLOP, and the fastest device of identical:2 makes 1 of'
+          in years.stdout and 'workstation_2gpu' in years.stdout, f'FLOP at 1 per second: {years.stdout}')
+    blink = run('--workload', graph, '--platform', 'workstation_2gpu', '--work', 'flop', '--partition', 'heft',
+                '--schedule', 'fifo', '--peak-rates')
+    check('units look wrong' in blink.stdout, f'FLOP of single ops: {blink.stdout}')
+    usual = run('--workload', 'zoo:mnist_conv', '--platform', 'workstation_2gpu', '--partition', 'heft', '--schedule',
+                'fifo')
+    check('units look wrong' not in usual.stdout and usual.returncode == 0, f'usual times: {usual.stdout}')
+
+    # A device that an op lacks is named
+    alone = write('gpu.json', json.dumps({'format': 'weft.platform', 'version': 1,
+                                          'devices': [{'kind': 'gpu', 'speed': 1e12}]}))
+    need = write('load.json', json.dumps({'format': 'weft.workload', 'version': 1, 'ops': [
+        {'name': 'load', 'work': 1e9, 'kinds': ['cpu']}]}))
+    lacks = run('--workload', need, '--platform', alone, '--partition', 'heft', '--schedule', 'fifo')
+    check("op 0 'load' fits nowhere: it allows only cpu and the platform has no such device; add a cpu device to the "
+          'platform' in lacks.stdout, f'a platform without a CPU: {lacks.stdout}')
+
+    # Sends occupy the sender only where that is asked for
+    def moved(platform):
+        return float(rows('--workload', 'random:layered,ops=60,ccr=1', '--platform', platform, '--partition', 'heft',
+                          '--schedule', 'static_order')[0]['makespan'])
+
+    free, given = moved('random:heterogeneous,devices=5'), moved('random:heterogeneous,devices=5,send_work=10')
+    check(free == moved('random:heterogeneous,devices=5,send_work=0') and free != given,
+          f'sends take no time of the sender unless told otherwise: {free}, {given}')
+
+
+def orders(write):
+    """Rows say whose order ran, and tables mark those that are not the partitioner's."""
+    some = ('--workload', 'random:layered,ops=30,ccr=1', '--platform', 'random:related', '--partition',
+            'hash,heft,best', '--schedule', 'fifo,static_order,best')
+    order = {(r['partition'], r['schedule']): r['order'] for r in rows(*some)}
+    check(order == {('hash', 'fifo'): 'undecided', ('hash', 'static_order'): 'undecided', ('heft', 'fifo'): 'replaced',
+                    ('heft', 'static_order'): 'own', ('best', 'best'): 'own'}, f'whose order ran: {order}')
+    table = run(*some).stdout
+    marked = sorted(' '.join(line.replace('*', '').split()[:2]) for line in table.splitlines()
+                    if '°' in line and not line.startswith('  °'))
+    check(marked == ['hash fifo°', 'hash static_order°', 'heft fifo°'], f'marks: {marked}')
+    check("° in the ready policy's order; the order that the partitioner decides, which static_order keeps: heft; the "
+          'partitioner decides no order: hash' in table, f'what the mark means: {table}')
+    kept = json.loads(run(*some, '--format', 'json').stdout)
+    check(kept['runs'][0]['order'] == 'undecided' and any(c['order'] == 'own' for c in
+          kept['sections'][0]['combinations']), 'JSON has the order, too')
+    refined = rows(*some[:4], '--partition', 'hash', '--schedule', 'static_order', '--refine', 'local_search')
+    check(refined[0]['order'] == 'own', f'a refiner decides an order: {refined}')
+
+
 def main(folder):
     def write(name, text):
         path = os.path.join(folder, name)
@@ -435,9 +524,11 @@ def main(folder):
         r = run(*problem, *quick, '--problems', where, '--format', 'csv')
         files = sorted(os.listdir(where))
         again = [next(os.path.join(where, f) for f in files if f.endswith(end))
-                 for end in ('.workload.json', '.platform.json')]
-        return (float(next(csv.DictReader(io.StringIO(r.stdout)))['makespan']), r.stderr, '--workload', again[0],
-                '--platform', again[1])
+                 for end in ('.workload.json', '.platform.json', '.times.csv')]
+        makespan = float(next(csv.DictReader(io.StringIO(r.stdout)))['makespan'])
+        by_table = rows('--workload', again[0], '--platform', again[1], '--times-table', again[2], *quick)
+        check(float(by_table[0]['makespan']) == makespan, f'{problem} has the same makespan by its table of times')
+        return makespan, r.stderr, '--workload', again[0], '--platform', again[1]
 
     for problem in ((stg, 'identical:2'), ('random:layered,ops=20,ccr=1', related), ('random:fft,ccr=1', related),
                     (NET, PLATFORM), (NET, 'workstation_2gpu')):
@@ -449,7 +540,9 @@ def main(folder):
     check('read it again with --work seconds' in told and
           float(rows(*again, *quick, '--work', 'seconds')[0]['makespan']) == makespan, f'in seconds: {told}')
     makespan, told, *again = written('--workload', 'suite:fft/ccr 1/unrelated')
-    check('only its .times.csv has the times' in told, f'times that JSON does not hold: {told}')
+    check('read it again with --times-table' in told, f'times that JSON does not hold: {told}')
+    times_tables(write)
+    orders(write)
 
     refused(*several, '--baseline', 'peft', because='hash + static_order, heft + static_order')
     refused(*several, '--performance-profile', 'profile.png', because='.csv nor .svg')

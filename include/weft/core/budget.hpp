@@ -19,7 +19,7 @@ namespace weft {
 struct budget {
   std::uint64_t moves = std::numeric_limits<std::uint64_t>::max(); ///< candidate solutions or search nodes
   double seconds = std::numeric_limits<double>::infinity();        ///< wall-clock time
-  stop_pointer stop = {};                                          ///< cooperative cancellation; must outlive the work
+  stop_pointer stop = nullptr;                                     ///< cooperative cancellation; must outlive the work
   double target = 0; ///< an objective value that is good enough, for example a lower bound
   /// Any callable of `(const progress&)`, called for each better solution, on the thread that searches. An exception
   /// that it throws ends the search and reaches the caller.

@@ -23,7 +23,8 @@ concept explained = sizeof(Reasons) == 0;
 namespace why_not {
 /// Whether `S` lacks nothing but a `const` behind its operator(): it can be called as a variable, not as a constant.
 template <class S, class... Arguments>
-concept called_only_if_mutable = !std::invocable<const S&, Arguments...> && std::invocable<S&, Arguments...>;
+inline constexpr bool called_only_if_mutable =
+  !std::invocable<const S&, Arguments...> && std::invocable<S&, Arguments...>;
 } // namespace why_not
 
 } // namespace weft

@@ -118,7 +118,8 @@ private:
       }
     }
     if (!found) {
-      lines_.fail("there is no " + std::string{what} + " " + in_quotes(field) + ": write its name or its number, from 0");
+      lines_.fail("there is no " + std::string{what} + " " + in_quotes(field) +
+                  ": write its name or its number, from 0");
     }
     return *found;
   }
@@ -162,9 +163,10 @@ private:
       for (const device_id d : ids(q_.num_devices())) {
         double& seconds = seconds_[v * q_.num_devices() + d];
         if (std::isnan(seconds) && may_run(v, d)) {
-          throw parse_error(lines_.file(), 0, pair(v, d) + " has no time: add one, or inf if the op cannot run there (" +
-                                                std::to_string(w_.num_ops()) + " ops × " +
-                                                std::to_string(q_.num_devices()) + " devices are needed)");
+          throw parse_error(lines_.file(), 0,
+                            pair(v, d) + " has no time: add one, or inf if the op cannot run there (" +
+                              std::to_string(w_.num_ops()) + " ops × " + std::to_string(q_.num_devices()) +
+                              " devices are needed)");
         }
         seconds = std::isnan(seconds) ? std::numeric_limits<double>::infinity() : seconds;
       }

@@ -16,8 +16,9 @@ namespace weft {
 
 /// The ops by their planned start, in any unit; topologically where several start at once, so that an op that takes no
 /// time comes before those that wait for it. Sends follow their producers. For heuristics that decide when ops start,
-/// such as those that insert ops into gaps: as an order, `schedule::static_order` runs what they planned.
-/// Throws `value_error` if there are not as many starts as ops, or for one that is not a number. Complexity: O(n log n).
+/// such as those that insert ops into gaps: `schedule::static_order` then runs what they planned.
+/// Throws `value_error` if there are not as many starts as ops, or for one that is not a number.
+/// Complexity: O(n log n).
 template <class Problem>
 constexpr order order_by_start(const Problem& p, std::span<const double> starts) {
   if (starts.size() != p.num_ops()) {

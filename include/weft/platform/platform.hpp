@@ -63,8 +63,8 @@ template <class Devices>
 struct platform_without_links {
   static_assert(sizeof(Devices) == 0,
                 "weft: a platform needs the links between its devices, too: for the same link everywhere, "
-                "weft::platform{devices, weft::uniform_links{{.latency = 1e-6, .bandwidth = 1e10}}} (seconds, bytes per "
-                "second), where weft::uniform_links{} takes no time; for others, a weft::link_matrix");
+                "weft::platform{devices, weft::uniform_links{{.latency = 1e-6, .bandwidth = 1e10}}} (seconds, bytes "
+                "per second), where weft::uniform_links{} takes no time; for others, a weft::link_matrix");
 };
 } // namespace why_not
 

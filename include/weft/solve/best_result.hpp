@@ -44,7 +44,7 @@ struct best_options {
   /// moves per op, at most 4, so that the result does not depend on the number of threads; with fewer moves for each,
   /// a single longer one is better.
   unsigned chains = 0;
-  stop_pointer stop = {}; ///< ends the search with the best plan so far
+  stop_pointer stop = nullptr; ///< ends the search with the best plan so far
   /// Any callable of `(const progress&)`, called for each better plan, never concurrently, on the thread that found it:
   /// the caller's, or one of several that search. An exception that it throws reaches the caller, without a plan, when
   /// the searches on other threads have ended, too; `stop` ends all of them early.

@@ -210,7 +210,7 @@ struct offloading_options {
   std::vector<op_id> sequence = {};  ///< an order of all ops; empty: as in `order_within` for large steps
   std::size_t max_exact_tensors = 8; ///< up to so many idle tensors, at most 20, all of their subsets are looked at
   std::size_t max_trials = 100;      ///< of more: so many steps are judged
-  stop_pointer stop = {}; ///< cooperative cancellation, after the first step; must outlive the work
+  stop_pointer stop = nullptr; ///< cooperative cancellation, after the first step; must outlive the work
 };
 
 /// The step that was chosen.

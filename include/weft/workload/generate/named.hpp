@@ -347,8 +347,9 @@ inline constexpr std::array<named_generator<workload>, 10> workload_families{{
 inline constexpr std::array<named_generator<platform<>>, 2> platform_families{{
   {"related", "devices that differ in speed, and equal links", true, work_unit::own,
    detail::defaults_of<related_options>, detail::make_named<related_options, detail::related_of>},
-  {"heterogeneous", "speeds, memory and links as in the critical-path paper; sends occupy the sender if send_work says so", true, work_unit::own,
-   detail::defaults_of<heterogeneous_options>, detail::make_named<heterogeneous_options, heterogeneous>},
+  {"heterogeneous", "speeds, memory and links as in the critical-path paper, whose send_work is 10", true,
+   work_unit::own, detail::defaults_of<heterogeneous_options>,
+   detail::make_named<heterogeneous_options, heterogeneous>},
 }};
 
 /// Reads `FAMILY`, and behind it any of `,NAME=VALUE`: the generator's parameters, `seed`, `count`, and for workloads
