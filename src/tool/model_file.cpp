@@ -84,7 +84,8 @@ void refuse_options_of_others(const model_options& o, const input& in) {
   auto own = kind_of(in.model).takes;
   own.push_back("--profile");
   for (const auto option : given_options(o)) {
-    const bool general = option == "--train" || option == "--work" || option == "--peak-rates";
+    const bool general =
+      option == "--train" || option == "--work" || option == "--peak-rates" || option == "--times-table";
     if (!general && !contains(own, option)) {
       throw error(fmt::format("{} is for {}; '{}' ({}) takes {}", option,
                               models_that([&](const model_kind& kind) { return contains(kind.takes, option); }),

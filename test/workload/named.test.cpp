@@ -79,6 +79,9 @@ TEST_CASE("parse_named: platforms") {
   CHECK(related.name(3) == "gpu3");
   CHECK(related.reached_rates(0));
   CHECK(machine("heterogeneous,devices=6").make(0).num_devices() == 6);
+  CHECK(machine("heterogeneous").make(0).send_work() == 0); // unlike the generator's default
+  CHECK(machine("heterogeneous,send_work=10").make(0).devices() == generate::heterogeneous().devices());
+  CHECK(machine("heterogeneous,send_work=10").make(0).send_work() == generate::heterogeneous().send_work());
   const auto w = generate::with_ccr(graph("layered,ops=60").make(1), machine("related").make(1), 2);
   CHECK(generate::ccr_of(w, machine("related").make(1)) == doctest::Approx(2).epsilon(1e-4));
 }

@@ -91,9 +91,9 @@ inline std::string about_orders(const section& s, std::size_t shown) {
   if (replaced.empty() && undecided.empty()) {
     return {};
   }
-  std::string text = std::string{other_order_mark} + " in the ready policy's order";
-  text += replaced.empty() ? "" : "; the order that the partitioner decides, which static_order keeps: " + replaced;
-  return text + (undecided.empty() ? "" : "; the partitioner decides no order: " + undecided);
+  std::string text = std::string{other_order_mark} + " ordered by the ready policy";
+  text += replaced.empty() ? "" : "; static_order keeps the order planned by " + replaced;
+  return text + (undecided.empty() ? "" : "; none is planned by " + undecided);
 }
 
 /// The columns that a section has beside those that all have.
