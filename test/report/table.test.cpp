@@ -84,7 +84,8 @@ TEST_CASE("write_table: runs in another order than that of what placed the ops b
   CHECK(text[5].starts_with("  heft       fifo°         "));
   CHECK(text[6].starts_with("  hash       fifo°         "));
   CHECK(end_of(text[4], "120.000") == end_of(text[5], "125.500"));
-  CHECK(text[10] == "  ° ordered by the ready policy; static_order keeps the order planned by heft; none is planned by hash");
+  CHECK(text[10] ==
+        "  ° ordered by the ready policy; static_order keeps the order planned by heft; none is planned by hash");
   CHECK(text[11] == "  measured");
   CHECK(lines(c, {.top = 1})[9] == "  measured"); // nothing about rows that are not shown
   c.runs.resize(1);
