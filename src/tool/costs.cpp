@@ -162,7 +162,8 @@ std::vector<std::string> what_estimates_rest_on(const model_options& o, const we
     }
   }
   if (untyped > 0) {
-    notes.push_back(io::counted(untyped, "{op is|ops are} without a type: work is taken as it stands, work / speed"));
+    notes.push_back(
+      weft::io::counted(untyped, "{op is|ops are} without a type: work is taken as it stands, work / speed"));
   }
   if (reached > 0) {
     notes.push_back(fmt::format("speeds of {} of {} devices are taken to be what ops reach", reached, q.num_devices()));
