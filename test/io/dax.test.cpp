@@ -156,7 +156,9 @@ TEST_CASE("dax: files that several jobs write") {
   const auto early = read(adag(job_of("r", "-f:7") + job_of("a", "+f") + job_of("b", "+f") + before("r", "a") +
                                before("r", "b"))); // reads what was there before
   CHECK(weft_test::outline(early.ops) == "1,1,1 0>1:0 0>2:0");
-  CHECK(std::ranges::any_of(early.notes, [](const auto& n) { return n.starts_with("1 file comes from outside, 7 bytes in all"); }));
+  CHECK(std::ranges::any_of(early.notes, [](const auto& n) {
+      return n.starts_with("1 file comes from outside, 7 bytes in all");
+    }));
   const auto cycle = weft_test::parse_error_of([&] {
     (void)read(adag(job_of("a", "+f") + job_of("b", "+f") + before("a", "b") + before("b", "a")));
   });
