@@ -41,7 +41,7 @@ int run(int argc, char** argv) {
              "          -o four.json\n"
              "  machine gpus.csv --gpu 'NVIDIA Foo=fp32:60,half:120,bandwidth:900' -o new.json\n"
              "\nExit status: 0 with a platform, 2 for wrong arguments or files.\n");
-  app.add_option("files", files, "What tools wrote")->required()->type_name("FILE");
+  app.add_option("file", files, "What tools wrote")->required()->type_name("FILE");
   app.add_option("-o,--output", out, "Where the platform goes, as JSON; without it, to standard output")
     ->type_name("FILE");
   app.add_option("--nodes", nodes,

@@ -15,12 +15,31 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 namespace tool {
+
+/// What CLI11 says of a wrong argument, as other messages would say it.
+inline std::string in_our_words(std::string what) {
+  struct wording {
+    const char* theirs;
+    const char* ours;
+  };
+  constexpr wording wordings[]{
+    {R"(^(\S+): (.*) not in \{(.*)\}$)", "$1: there is no '$2'; give one of $3"},
+    {R"(^(\S+): Value (.*) not in range (-?\d+(?:\.\d*?[1-9])?)(?:\.0+|0*) to (-?\d+(?:\.\d*?[1-9])?)(?:\.0+|0*)$)",
+     "$1: $2 is not from $3 to $4"},
+    {R"(^(\S+) excludes (\S+)$)", "$1 and $2 exclude each other; leave one of them out"},
+  };
+  for (const auto& [theirs, ours] : wordings) {
+    what = std::regex_replace(what, std::regex{theirs}, ours);
+  }
+  return what;
+}
 
 /// Reads the command line. Throws `CLI::Success` for `--help` and `--version`, and `weft::error` of one line for what
 /// is wrong.
@@ -42,7 +61,7 @@ inline void read_command_line(CLI::App& app, const char* program, int argc, char
         throw weft::error(fmt::format("unknown option '{0}' ({1} --help all lists them)", left, program));
       }
     }
-    throw weft::error(fmt::format("{} ({} --help says more)", e.what(), program));
+    throw weft::error(fmt::format("{} ({} --help says more)", in_our_words(e.what()), program));
   }
 }
 

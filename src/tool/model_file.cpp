@@ -82,6 +82,7 @@ std::string models_that(Is is) {
 /// Options that would have no effect are mistakes.
 void refuse_options_of_others(const model_options& o, const input& in) {
   auto own = kind_of(in.model).takes;
+  std::erase(own, "--trips NAME=N"); // a way to give --trips
   own.push_back("--profile");
   for (const auto option : given_options(o)) {
     const bool general =

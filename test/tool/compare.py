@@ -610,7 +610,7 @@ def main(folder):
     refused(*one, '--validate', os.path.join(folder, 'missing.json'), because='missing.json')
     refused(*several[:4], '--validate', plan, because='one workload on one platform')
     for useless in (('--html', 'r.html'), ('--objective', 'period'), ('--format', 'json'), ('--partition', 'heft')):
-        refused(*one, '--validate', plan, *useless, because='excludes')
+        refused(*one, '--validate', plan, *useless, because='exclude each other')
     refused(*one, '--validate', schedule([{'op': '', 'device': 0, 'start': 0, 'finish': 1}]),
             because='is an empty name; give the number of the op')
     unnamed = write('unnamed.json', json.dumps({'format': 'weft.workload', 'version': 1,
@@ -651,8 +651,8 @@ def main(folder):
     refused(*using('zoo:nothing'), because='mnist_conv')
     refused(*using(NET, 'preset:nothing'), because='workstation_2gpu')
     refused(*using(NET, PLATFORM, '--bogus'), because='--bogus')
-    refused(*using(NET, PLATFORM, '--format', 'xml'), because='xml')
-    refused(*using(NET, PLATFORM, '--repeat', '0'), because='--repeat')
+    refused(*using(NET, PLATFORM, '--format', 'xml'), because="there is no 'xml'; give one of table")
+    refused(*using(NET, PLATFORM, '--repeat', '0'), because='--repeat: 0 is not from 1 to')
     refused(*using(NET, PLATFORM, '--contention', 'some'), because='--contention')
     refused('--workload', NET, '--platform', PLATFORM, '--partition', 'hsah', because='hash, batch_split')
     refused('--workload', NET, '--platform', PLATFORM, '--schedule', 'lifo', because='fifo, path_completion_time')

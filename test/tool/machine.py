@@ -69,7 +69,7 @@ def main(folder):
     threads = write('threads.txt', 'NODELIST CPUS MEMORY GRES\nn1 256 2051000 gpu:a100:8\n')
     check(made(*lists, threads)[1]['devices'][0]['speed'] == devices[0]['speed'], 'hardware threads are no cores')
 
-    refused(because='files is required')
+    refused(because='file is required')
     refused(*lists, '-o', os.path.join(folder, 'none', 'made.json'), because='cannot be opened')
     refused(foo, because="no data sheet is known for the GPU 'NVIDIA Foo'")
     refused(foo, '--gpu', 'NVIDIA Foo=fp32', because="no data sheet is known for 'fp32'")

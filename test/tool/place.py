@@ -60,7 +60,7 @@ def main(folder):
     refused(*net, '--html', path('no/such/report.html'), because='cannot be opened')
     refused('none.onnx', *net[1:], '--plan', path('no/such/plan.json'), because='cannot be opened') # before all else
     refused(*net, '-o', path('placed.txt'), because='.pbtxt')
-    refused(*net, '--memory-share', '2', because='--memory-share')
+    refused(*net, '--memory-share', '2', because='--memory-share: 2 is not from 0.01 to 1 ')
     refused(*net, '--times', 'x', because=' takes --batch and --profile')
     refused(*net, '--train', 'adam', because='training step already')
 
