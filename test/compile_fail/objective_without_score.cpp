@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// expect: weft: this is not a objective
+// expect: weft: this is not an objective
 #include "weft/partition/hash.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/schedule/fifo.hpp"
