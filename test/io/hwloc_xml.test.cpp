@@ -185,6 +185,20 @@ TEST_CASE("hwloc XML: kinds that differ by their clocks, sets of more than 32 th
 TEST_CASE("hwloc XML: cores of Arm's architecture") {
   const auto grace = processors(package(cpu_info("CPUImplementer", "0x41") + cpu_info("CPUPart", "0xd4f"), {1, 1}, ""));
   CHECK(grace.kinds[0].model == "Neoverse-V2");
+  const auto cluster = [](const char* part, int cores) {
+    std::string text = "<object type=\"Package\">" + cpu_info("CPUImplementer", "0x41") + cpu_info("CPUPart", part);
+    for (int i = 0; i < cores; ++i) {
+      text += "<object type=\"Core\"><object type=\"PU\"/></object>";
+    }
+    return text + "</object>";
+  };
+  const auto clusters = processors("<topology><object type=\"Machine\">" + cluster("0xd05", 4) + cluster("0xd0b", 2) +
+                                   cluster("0xd0b", 2) + "</object></topology>");
+  REQUIRE(clusters.kinds.size() == 2);
+  CHECK(clusters.kinds[0].model == "Cortex-A55");
+  CHECK(clusters.kinds[1].model == "Cortex-A76");
+  CHECK(clusters.kinds[1].cores == 4);
+  CHECK(clusters.sockets == 1);
   const auto apple = processors(
     package(cpu_info("CPUModel", "Apple M1 Pro"), {1, 1, 1},
             cpu_kind("0x1", cpu_info("DarwinCompatible", "apple,icestorm;ARM,v8") +

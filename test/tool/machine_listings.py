@@ -308,6 +308,11 @@ def topologies(of):
         FrequencyMaxMHz=2064) +
         kind('0xf0', DarwinCompatible='apple,firestorm;ARM,v8', FrequencyMaxMHz=3204),
         speed={'cpu': (4 * 2.064 * 16 + 4 * 3.204 * 32) * GHZ})
+    xml('a package for each cluster of cores', [
+        (info(CPUImplementer='0x41', CPUPart=part, CPUArchitecture=8), cores * [1])
+        for part, cores in (('0xd05', 4), ('0xd0b', 2), ('0xd0b', 2))],
+        kind('0x0f', FrequencyMaxMHz=1800) + kind('0xf0', FrequencyMaxMHz=2256),
+        speed={'cpu': (4 * 1.8 * 8 + 4 * 2.256 * 16) * GHZ})
     gpu = ('  <object type="Bridge" bridge_type="0-1"><object type="PCIDev">'
            '<object type="OSDev" name="nvml0" osdev_type="5">'
            + info(Backend='NVML', GPUVendor='NVIDIA Corporation', GPUModel='NVIDIA L4') +

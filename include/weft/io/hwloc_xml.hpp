@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -60,6 +61,16 @@ private:
     std::uint32_t above = none;
     bool one_numa_node = false;
     std::uint32_t unit = none; ///< the first hardware thread in it
+    std::uint32_t package = 0; ///< that it is in or is, 0 for the whole machine
+  };
+  struct package {
+    std::string model = {};
+    std::uint32_t arm_implementer = 0; ///< of the cores, with the number of their part
+    std::uint32_t arm_part = 0;
+
+    std::string name() const {
+      return model.empty() ? std::string{data_sheets::arm_core_name(arm_implementer, arm_part)} : model;
+    }
   };
   struct kind_of_cores {
     std::vector<std::uint32_t> units = {}; ///< a bit for each hardware thread, the first 32 first
@@ -88,12 +99,10 @@ private:
     std::vector<std::string> ends = {}; ///< of the matrix of NVLinks
     std::vector<double> megabytes = {}; ///< … row by row
     byte_count memory = 0;
-    std::string model = {};
+    std::vector<package> packages = {{}}; ///< the first stands for the whole machine
     std::string vendor = {};
     std::uint32_t family = 0;
     std::uint32_t number_of_model = none;
-    std::uint32_t arm_implementer = 0; ///< of the cores, with the number of their part
-    std::uint32_t arm_part = 0;
     std::vector<kind_of_cores> cpu_kinds = {}; ///< the most efficient ones first
 
     void read(std::string_view bytes, const std::string& file) {
@@ -146,22 +155,24 @@ private:
     }
 
     inventory::processors processors() const {
-      std::uint32_t packages = 0;
-      std::vector<std::uint32_t> cores; // the first hardware thread of each
-      std::vector<std::uint32_t> units;
+      std::vector<const object*> cores;
+      std::vector<const object*> units;
       for (const auto& o : objects) {
-        packages += o.is == kind::package ? 1u : 0u;
         if (o.is == kind::core) {
-          cores.push_back(o.unit);
+          cores.push_back(&o);
         } else if (o.is == kind::unit) {
-          units.push_back(o.unit);
+          units.push_back(&o);
         }
       }
-      inventory::processors made{.sockets = std::clamp(packages, 1u, max_cores)};
+      inventory::processors made;
       made.vendor = vendor;
       made.family = family;
       made.number = number_of_model;
       add_kinds(cores.empty() ? units : cores, made);
+      const bool alike = std::all_of(packages.begin() + 1, packages.end(),
+                                     [&](const package& p) { return p.name() == packages[1].name(); });
+      const std::size_t sockets = alike ? packages.size() - 1 : 1; // clusters of Arm's cores are no sockets
+      made.sockets = static_cast<std::uint32_t>(std::clamp<std::size_t>(sockets, 1, max_cores));
       if (cpu_kinds.size() < 2) {
         data_sheets::split_efficient_cores(made, static_cast<std::uint32_t>(units.size()));
       }
@@ -208,43 +219,48 @@ private:
   private:
     static constexpr std::uint32_t max_cores = 65'536;
 
-    /// Adds the cores of each kind, the fastest first, which cores of no kind are counted to.
-    void add_kinds(const std::vector<std::uint32_t>& cores, inventory::processors& made) const {
+    /// Adds the cores of each kind and package, the fastest kind first, which cores of no kind are counted to.
+    void add_kinds(const std::vector<const object*>& cores, inventory::processors& made) const {
       const auto all = cpu_kinds.empty() ? std::vector<kind_of_cores>(1) : cpu_kinds;
-      std::vector<std::uint32_t> count(all.size(), 0);
-      for (const auto unit : cores) {
-        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& k) { return k.has(unit); });
-        ++count[found == all.end() ? all.size() - 1 : static_cast<std::size_t>(found - all.begin())];
+      std::map<std::pair<std::size_t, std::uint32_t>, std::uint32_t> count; // by kind, from the last one, and package
+      for (const auto* core : cores) {
+        const auto found = std::find_if(all.begin(), all.end(), [&](const auto& k) { return k.has(core->unit); });
+        const auto last = found == all.end() ? 0 : all.end() - found - 1;
+        ++count[{static_cast<std::size_t>(last), core->package}];
       }
-      for (std::size_t i = all.size(); i-- > 0;) {
-        auto now = named_kind(all[i]);
-        if (all[i].type == "IntelAtom") {
+      if (count.empty()) { // the cores are not listed
+        count[{0, 0}] = 1;
+      }
+      for (const auto& [of, cores_of_it] : count) {
+        const auto& k = all[all.size() - 1 - of.first];
+        auto now = named_kind(k, packages[of.second]);
+        if (k.type == "IntelAtom") {
           data_sheets::make_efficient(now, data_sheets::efficient_flop_per_cycle(made, now.model));
         }
-        const auto same = std::find_if(made.kinds.begin(), made.kinds.end(), [&](const auto& other) {
+        auto same = std::find_if(made.kinds.begin(), made.kinds.end(), [&](const auto& other) {
           now.cores = other.cores;
           return other == now;
         });
-        if (same != made.kinds.end()) {
-          same->cores = std::min(same->cores + count[i], max_cores);
-        } else if (now.cores = std::min(count[i], max_cores); now.cores > 0) {
-          made.kinds.push_back(std::move(now));
+        if (same == made.kinds.end() && made.kinds.size() < max_kinds) {
+          now.cores = 0;
+          same = made.kinds.insert(same, now);
         }
-      }
-      if (made.kinds.empty()) { // the cores are not listed
-        made.kinds.push_back(named_kind(all.back()));
+        auto& kept = same != made.kinds.end() ? *same : made.kinds.back();
+        kept.cores = std::min(kept.cores + cores_of_it, max_cores);
       }
     }
 
-    /// Cores of a kind with the name and the clock that they have.
-    inventory::core_kind named_kind(const kind_of_cores& k) const {
+    /// Cores of a kind with the name that their package has, else any, and the clock that they have.
+    inventory::core_kind named_kind(const kind_of_cores& k, const package& of) const {
+      const auto named =
+        std::find_if(packages.begin(), packages.end(), [](const package& p) { return !p.name().empty(); });
+      const std::string model = !of.name().empty() ? of.name() : named != packages.end() ? named->name() : "";
       inventory::core_kind made{.model = model};
-      made.model += model.empty() ? data_sheets::arm_core_name(arm_implementer, arm_part) : "";
       made.model += k.type.starts_with("apple,") ? ", " + k.type.substr(6, k.type.find(';') - 6) + " cores" : "";
       const auto at = model.find("@ ");
-      const double named = at != model.npos && model.ends_with("GHz") ? number(model.substr(at + 2)) * 1000 : 0;
-      made.hertz = 1e6 * (named > 0 ? named : k.clock);
-      made.clock = named > 0 || k.base_clock ? inventory::clock_kind::base : inventory::clock_kind::highest;
+      const double clock = at != model.npos && model.ends_with("GHz") ? number(model.substr(at + 2)) * 1000 : 0;
+      made.hertz = 1e6 * (clock > 0 ? clock : k.clock);
+      made.clock = clock > 0 || k.base_clock ? inventory::clock_kind::base : inventory::clock_kind::highest;
       return made;
     }
 
@@ -299,6 +315,11 @@ private:
       if (made.is == kind::bridge && tags["bridge_type"].starts_with("0-")) {
         made.is = kind::host_bridge;
       }
+      made.package = inside.empty() ? 0 : objects[inside.back()].package;
+      if (made.is == kind::package && packages.size() <= max_cores) {
+        made.package = static_cast<std::uint32_t>(packages.size());
+        packages.emplace_back();
+      }
       if (made.is == kind::unit) {
         made.unit = tags["os_index"].empty() ? none : whole_number(tags["os_index"], 10);
         for (auto x = made.above; x != none; x = objects[x].above) {
@@ -329,8 +350,9 @@ private:
 
     void add_info(std::string_view name, std::string_view text, const std::vector<std::uint32_t>& inside,
                   const std::vector<std::string_view>& open) {
-      if (name == "CPUModel" && model.empty()) {
-        model = value(text);
+      auto& here = packages[inside.empty() ? 0 : objects[inside.back()].package];
+      if (name == "CPUModel" && here.model.empty()) {
+        here.model = value(text);
       } else if (name == "CPUVendor" && vendor.empty()) {
         vendor = value(text);
       } else if (name == "CPUFamilyNumber") {
@@ -338,9 +360,9 @@ private:
       } else if (name == "CPUModelNumber") {
         number_of_model = whole_number(text, 10);
       } else if (name == "CPUImplementer") {
-        arm_implementer = whole_number(text, 16);
+        here.arm_implementer = whole_number(text, 16);
       } else if (name == "CPUPart") {
-        arm_part = whole_number(text, 16);
+        here.arm_part = whole_number(text, 16);
       } else if (open.size() > 1 && open[open.size() - 2] == "cpukind") {
         add_kind_info(name, text, cpu_kinds.back());
       } else if (!inside.empty() && objects[inside.back()].is == kind::system_device) {
