@@ -36,6 +36,9 @@ expect("least_loaded" "${output}")
 run(output COMMAND "${program}" ${problem} --format csv)
 expect("zoo:mnist_conv,preset:paper_like_10,least_loaded,fifo" "${output}")
 expect("zoo:mnist_conv,preset:paper_like_10,hash,fifo" "${output}")
+run(output COMMAND "${program}" --workload zoo:mnist_conv --platform preset:paper_like_10 --partition earliest_end
+  --schedule static_order --format csv)
+expect(",own\n" "${output}") # runs in the order that it plans
 run(output COMMAND "${program}" ${problem} --partition heft,least_loaded --refine local_search --html "${WORK}/r.html"
   --trace "${WORK}/t.json")
 expect("least_loaded" "${output}")
