@@ -20,9 +20,11 @@
 #include "tool/model_file.hpp"
 #include "tool/platforms.hpp"
 
+#include "weft/core/readable.hpp"
 #include "weft/evaluate/sampled_runs.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/json_plan.hpp"
+#include "weft/report/names.hpp"
 #include "weft/report/placed_model.hpp"
 #include "weft/report/placement_html.hpp"
 #include "weft/report/summary.hpp"
@@ -121,9 +123,24 @@ void check_outputs(const options& o, const tool::input& in) {
 /// Larger batches are no batches, but mistakes.
 constexpr std::uint64_t max_examples = 1'000'000;
 
+/// Refuses to leave an accelerator without any memory.
+void check_overhead(const options& o, const weft::platform<>& p) {
+  for (const weft::device_id d : weft::ids(p.num_devices())) {
+    const auto capacity = static_cast<double>(p.memory_capacity(d));
+    if (p.kind(d) != weft::device_kind::cpu && o.overhead >= 1 && o.overhead >= capacity) {
+      throw weft::error(fmt::format(
+        "--overhead: {} of every accelerator leaves nothing of the {} of {}; give what the framework takes of each, as "
+        "in 1.5GiB, or a share, as in 0.05",
+        weft::readable_bytes(static_cast<weft::byte_count>(o.overhead)), weft::readable_bytes(p.memory_capacity(d)),
+        weft::report::device_name(p, d)));
+    }
+  }
+}
+
 /// The platform with the numbers that the model is to have, and the memory that the plan may use.
 tool::target target_of(const options& o) {
   auto target = tool::load_platform(o.platform);
+  check_overhead(o, target.devices);
   if (o.modelling.numbers) {
     target.devices = target.devices.with(*o.modelling.numbers);
   }

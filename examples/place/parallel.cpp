@@ -9,6 +9,7 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/parallel/batch_parts.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
@@ -26,9 +27,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -96,7 +99,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   step->in = tool::load_with_batch(o.source, o.modelling, split.examples.front());
   step->in.name = whole.name;
   const auto& one = step->in.model.ops;
-  if (total_work(one) > 0.95 * total_work(whole.model.ops)) {
+  if (split.examples.front() < whole.batch / 10 * 9 && total_work(one) > 0.95 * total_work(whole.model.ops)) {
     throw error("it does as much work as the whole one; the model's batch is fixed");
   }
   std::map<std::uint64_t, tool::input> others; // by examples
@@ -394,24 +397,25 @@ private:
   double least_gain_; // fewer devices that are as much slower may be the ones to take
 };
 
-/// The batch in parts that take each device as long, nearly: example by example to the one that would be done first.
-/// Those without any are left out.
-batch_split split_by_speed(const options& o, const tool::target& target, const tool::input& in,
-                           const std::vector<device_id>& devices, const cost::efficiency_table& table) {
-  std::vector<double> seconds; // of an example
+/// The time of an example on each device.
+std::vector<double> seconds_of_example(const options& o, const tool::target& target, const tool::input& in,
+                                       const std::vector<device_id>& devices, const cost::efficiency_table& table) {
+  std::vector<double> seconds;
   for (const device_id d : devices) {
     seconds.push_back(seconds_alone(o, target, in, d, table) / static_cast<double>(in.batch));
   }
-  std::vector<std::uint64_t> examples(devices.size(), 0);
-  const auto done = [&](std::size_t i) { return static_cast<double>(examples[i] + 1) * seconds[i]; };
-  for (std::uint64_t k = 0; k < in.batch; ++k) {
-    std::size_t first = 0;
-    for (std::size_t i = 1; i < devices.size(); ++i) {
-      first = done(i) < done(first) ? i : first;
-    }
-    ++examples[first];
-  }
-  batch_split split{.by_speed = true};
+  return seconds;
+}
+
+/// The number of devices that have samples.
+std::size_t count_sharing(const parallel::batch_parts& parts) {
+  return parts.samples.size() - static_cast<std::size_t>(std::ranges::count(parts.samples, 0u));
+}
+
+/// Those of the devices that have examples, with these.
+batch_split split_by_speed(const std::vector<device_id>& devices, const std::vector<std::uint64_t>& examples,
+                           bool shard_updates) {
+  batch_split split{.shard_updates = shard_updates, .by_speed = true};
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (examples[i] > 0) {
       split.devices.push_back(devices[i]);
@@ -421,9 +425,108 @@ batch_split split_by_speed(const options& o, const tool::target& target, const t
   return split;
 }
 
+/// A step with its batch in parts by speed, none larger than its device holds.
+struct step_by_speed {
+  std::unique_ptr<parallel_step> step = {}; ///< null if updates are to be sharded and there are none
+  parallel::batch_parts parts = {};
+};
+
+step_by_speed make_step_by_speed(const options& o, const tool::target& target, const tool::input& in,
+                                 const std::vector<device_id>& devices, bool shard_updates,
+                                 const cost::efficiency_table& table) {
+  const auto seconds = seconds_of_example(o, target, in, devices, table);
+  step_by_speed x;
+  std::vector<std::uint64_t> made;
+  const auto make = [&](const std::vector<std::uint64_t>& examples) {
+    made = examples;
+    x.step = make_step(o, target, in, split_by_speed(devices, examples, shard_updates), table);
+  };
+  x.parts = parallel::parts_within_memory(
+    in.batch, seconds,
+    [&](std::vector<std::uint64_t> examples) -> std::optional<std::vector<std::size_t>> {
+      const auto asked = examples;
+      if (std::count(examples.begin(), examples.end(), 0u) + 1 >= std::ssize(examples)) {
+        std::replace(examples.begin(), examples.end(), std::uint64_t{0}, std::uint64_t{1}); // nothing is split else
+      }
+      if (!is_stopped(o)) {
+        make(examples);
+      }
+      if (is_stopped(o) || !x.step) {
+        return std::nullopt;
+      }
+      std::vector<std::size_t> full;
+      const auto& found = x.step->found;
+      for (const auto& s : memory_shortages(*x.step->made, found.plan.placement, found.run)) {
+        const auto i = static_cast<std::size_t>(std::find(devices.begin(), devices.end(), s.device) - devices.begin());
+        if (i < devices.size() && asked[i] > 0) {
+          full.push_back(i);
+        }
+      }
+      return full;
+    });
+  if (x.step && x.parts.left == 0 && made != x.parts.samples) {
+    make(x.parts.samples);
+  }
+  return x;
+}
+
+/// What is said of parts that memory limits: which devices are full, or that all of them are.
+std::string about_limits(const tool::target& target, const std::vector<device_id>& devices,
+                         const parallel::batch_parts& parts, std::uint64_t batch) {
+  std::vector<std::string> held;
+  std::vector<std::string> full;
+  for (std::size_t i = 0; i < parts.limits.size(); ++i) {
+    const auto name = report::device_name(target.devices, devices[i]);
+    held.push_back(fmt::format("{} on {}", parts.limits[i], name));
+    if (parts.samples[i] == parts.limits[i]) {
+      full.push_back(name);
+    }
+  }
+  return parts.left > 0 ? fmt::format("does not fit: of {} samples, {} fit ({}); give a smaller batch", batch,
+                                      batch - parts.left, fmt::join(held, ", "))
+         : full.empty() ? std::string{}
+                        : fmt::format("no more samples fit on {}", fmt::join(full, ", "));
+}
+
 constexpr const char* nothing_updated = "nothing is updated, so there are no updates to shard";
 
-/// Splits the batch among all accelerators, if they differ, as fits their speeds.
+/// Tries the batch in parts by speed, with updates whole or sharded; whether its step fits with parts by speed alone.
+bool try_by_speed(const options& o, const tool::target& target, const tool::input& in,
+                  const std::vector<device_id>& devices, bool sharded, const cost::efficiency_table& table,
+                  parallel_answer& all) {
+  step_by_speed x;
+  if (o.examples.empty()) {
+    x = make_step_by_speed(o, target, in, devices, sharded, table);
+  } else {
+    x.step = make_step(o, target, in, split_by_speed(devices, o.examples, sharded), table);
+    x.parts.samples = o.examples;
+  }
+  const auto count = count_sharing(x.parts);
+  const auto name = fmt::format("{} × data by speed{}", count, sharded ? ", sharded" : "");
+  if (!x.step) {
+    all.why_not = o.shard_updates ? nothing_updated : all.why_not;
+    return false;
+  }
+  const auto about = about_limits(target, devices, x.parts, in.batch);
+  if (x.parts.left > 0) {
+    if (!is_stopped(o)) {
+      keep_misfit(name, about, all);
+    }
+    return false;
+  }
+  if (count < 2) { // which is no way to share the batch
+    return false;
+  }
+  if (!about.empty()) {
+    x.step->about = about;
+    x.step->found.strategy += "; " + about;
+  }
+  const bool fits = x.step->found.found;
+  keep_best(std::move(x.step), name, in, all);
+  return fits && about.empty();
+}
+
+/// Splits the batch among all accelerators, if they differ, as fits their speeds and their memory.
 void split_batch_by_speed(const options& o, const tool::target& target, const tool::input& in,
                           const cost::efficiency_table& table, const std::function<void(const std::string&)>& on_stage,
                           parallel_answer& all) {
@@ -439,22 +542,19 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
     return;
   }
   devices = joined_devices(o, target, devices, {{static_cast<std::uint32_t>(devices.size())}});
-  auto split = split_by_speed(o, target, in, devices, table);
-  if (!o.examples.empty()) {
-    split = {.devices = devices, .examples = o.examples, .by_speed = true};
-    if (std::accumulate(o.examples.begin(), o.examples.end(), std::uint64_t{0}) != in.batch) {
-      all.why_not = fmt::format("by-speed={} does not add up to the {} samples of the batch",
-                                fmt::join(o.examples, "+"), in.batch);
-      return;
-    }
+  if (!o.examples.empty() &&
+      std::accumulate(o.examples.begin(), o.examples.end(), std::uint64_t{0}) != in.batch) {
+    all.why_not = fmt::format("by-speed={} does not add up to the {} samples of the batch",
+                              fmt::join(o.examples, "+"), in.batch);
+    return;
   }
-  if (split.devices.size() < 2 || (o.ranks != 0 && o.ranks != split.devices.size())) {
-    if (!asked && alike_devices(target.devices).size() > 1) { // which may share it evenly
-      return;
+  const auto by_speed = parallel::parts_by_speed(in.batch, seconds_of_example(o, target, in, devices, table));
+  if (const auto sharing = o.examples.empty() ? count_sharing(by_speed) : devices.size();
+      sharing < 2 || (o.ranks != 0 && o.ranks != sharing)) {
+    if (asked || alike_devices(target.devices).size() < 2) { // else these may share it evenly
+      all.why_not = fmt::format("by their speeds, {} would get all samples",
+                                sharing < 2 ? "one device" : fmt::format("{} devices", sharing));
     }
-    all.why_not = fmt::format("by their speeds, {} would get all samples",
-                              split.devices.size() < 2 ? "one device"
-                                                       : fmt::format("{} devices", split.devices.size()));
     return;
   }
   on_stage("splitting the batch by speed");
@@ -463,15 +563,8 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
     if (o.shard_updates ? *o.shard_updates != sharded : fits) {
       continue;
     }
-    split.shard_updates = sharded;
     try {
-      if (auto step = make_step(o, target, in, split, table)) {
-        fits = step->found.found;
-        keep_best(std::move(step),
-                  fmt::format("{} × data by speed{}", split.devices.size(), sharded ? ", sharded" : ""), in, all);
-      } else if (o.shard_updates) {
-        all.why_not = nothing_updated;
-      }
+      fits = try_by_speed(o, target, in, devices, sharded, table, all);
     } catch (const error& e) { // such as a model whose batch is fixed
       all.why_not = e.what();
       return;

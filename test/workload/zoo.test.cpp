@@ -229,6 +229,40 @@ TEST_CASE("zoo: names, batch sizes and errors") {
   CHECK_THROWS_AS(zoo::make("@3"), value_error);
 }
 
+TEST_CASE("zoo: long contexts are what their formula says") {
+  struct sample {
+    const char* name;
+    std::uint64_t parameters, layers, kv_heads, head_size;
+  };
+  for (const auto& [name, parameters, layers, kv_heads, head_size] :
+       {sample{"llama3_8b", 8'030'261'248, 32, 8, 128}, sample{"llama2_7b", 6'738'415'616, 32, 32, 128},
+        sample{"llama3_70b", 70'553'706'496, 80, 8, 128}}) {
+    for (const std::uint64_t batch : {1, 3}) {
+      double work = 0; // of the context so far
+      for (const std::uint64_t length : {1'000, 100'000, 131'072, 1'000'000, 10'000'000, 100'000'000}) {
+        const auto spec = std::string{name} + "@" + std::to_string(batch) + "x" + std::to_string(length) + ":decode";
+        CAPTURE(spec);
+        const auto w = zoo::make(spec);
+        const auto cache = 2 * batch * length * kv_heads * head_size * layers;
+        CHECK(test::total_resident_bytes(w) == 4 * (parameters + cache));
+        CHECK(test::total_work(w) > work);
+        work = test::total_work(w);
+      }
+    }
+  }
+  // The largest tensor of a forward pass has batch × heads × length² elements.
+  CHECK(zoo::make("llama2_7b@1x131072:inference").num_ops() == zoo::make("llama2_7b@1x1024:inference").num_ops());
+  for (const char* spec : {"llama3_8b@1x10000000:inference", "llama3_8b@1000000x1000000000:decode",
+                           "bert_base@1000000x100000", "gpt2_small@1x131072:inference"}) {
+    CAPTURE(spec);
+    CHECK_THROWS_WITH_AS(zoo::make(spec), doctest::Contains("is too large; give smaller ones"), value_error);
+  }
+  for (const char* spec : {"lstm@1x100001", "gnmt@1x1000000", "llama3_8b@1x1000000001:decode"}) {
+    CAPTURE(spec);
+    CHECK_THROWS_WITH_AS(zoo::parse(spec), doctest::Contains("is not a length"), value_error);
+  }
+}
+
 TEST_CASE("zoo: texts may also give a length and a mode") {
   const auto all = zoo::parse("bert_large@8x512:inference");
   CHECK(all.network == &zoo::find("bert_large"));

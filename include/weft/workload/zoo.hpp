@@ -36,6 +36,10 @@ struct entry {
   training_task (*define)(nn::network& net, input_size size); ///< adds its forward ops, and says what to minimise
   /// Adds the ops that make one more token of each sequence, with a cache; null for networks that do not.
   void (*decode)(nn::network& net, input_size size) = nullptr;
+  /// Whether each step of a sequence has ops of its own, so that long ones are large graphs.
+  bool is_unrolled = false;
+
+  constexpr std::uint64_t max_length() const { return is_unrolled ? 100'000 : 1'000'000'000; }
 };
 
 namespace detail {
@@ -81,9 +85,10 @@ inline constexpr std::array<entry, 20> entries{{
   {"dcgan", "generator and discriminator for 28x28 images, Adam (8,818,818 parameters)", {64},
    [](nn::network& net, input_size s) { return dcgan_task(net, s.batch); }},
   {"dynamic_rnn", "LSTM of 64 over up to 20 masked steps, gradient descent (17,026 parameters)", {128, 20},
-   [](nn::network& net, input_size s) { return dynamic_rnn_task(net, s.batch, {.max_steps = s.length}); }},
+   [](nn::network& net, input_size s) { return dynamic_rnn_task(net, s.batch, {.max_steps = s.length}); },
+   nullptr, true},
   {"gnmt", "8 + 8 LSTMs of 1024 with attention over 20 words out of 32,000, Adam (280,858,880 parameters)", {64, 20},
-   [](nn::network& net, input_size s) { return gnmt_task(net, s.batch, {.length = s.length}); }},
+   [](nn::network& net, input_size s) { return gnmt_task(net, s.batch, {.length = s.length}); }, nullptr, true},
   {"gpt2_medium", "24 transformer decoders of 1024, Adam (354,823,168 parameters)", {2, 1024},
    detail::gpt2_of<gpt2_medium_sizes>, detail::gpt2_step_of<gpt2_medium_sizes>},
   {"gpt2_small", "12 transformer decoders of 768, Adam (124,439,808 parameters)", {4, 1024},
@@ -101,15 +106,16 @@ inline constexpr std::array<entry, 20> entries{{
   {"llama3_8b", "32 transformer decoders of 4096, 8 heads of keys for 32, Adam (8,030,261,248 parameters)", {1, 8192},
    detail::llama_of<llama3_8b_sizes>, detail::llama_step_of<llama3_8b_sizes>},
   {"lstm", "LSTM of 128 over 28 steps, the rows of an image, Adam (81,674 parameters)", {128, 28},
-   [](nn::network& net, input_size s) { return lstm_task(net, s.batch, {.steps = s.length}); }},
+   [](nn::network& net, input_size s) { return lstm_task(net, s.batch, {.steps = s.length}); }, nullptr, true},
   {"mnist_conv", "two 5x5 convolutions and two dense layers for 28x28 images, Adam (3,274,634 parameters)", {50},
    [](nn::network& net, input_size s) { return mnist_conv_task(net, s.batch); }},
   {"ptb_lstm", "two LSTMs of 200 over 20 words out of 10,000, clipped gradient descent (4,651,600 parameters)",
-   {20, 20}, [](nn::network& net, input_size s) { return ptb_lstm_task(net, s.batch, {.steps = s.length}); }},
+   {20, 20}, [](nn::network& net, input_size s) { return ptb_lstm_task(net, s.batch, {.steps = s.length}); },
+   nullptr, true},
   {"ptb_lstm_fused", "the same with a fused op per step of a cell", {20, 20},
    [](nn::network& net, input_size s) {
      return ptb_lstm_task(net, s.batch, {.steps = s.length, .fused_cell = true});
-   }},
+   }, nullptr, true},
   {"resnet50", "53 convolutions with shortcuts for 224x224 images, momentum (25,557,032 parameters)", {64},
    [](nn::network& net, input_size s) { return resnet50_task(net, s.batch); }},
   {"resnet50_cifar10", "the same for 32x32 images and 10 classes (23,528,522 parameters)", {64},
@@ -144,8 +150,8 @@ struct request {
 /// Reads `NAME`, `NAME@BATCH` or `NAME@BATCHxLENGTH`, and `:inference`, `:decode` or `:training` after any of them,
 /// such as `bert_large@8x512:inference`. Parts left out default to the network's source, and to training.
 /// Throws `value_error` for an unknown name or mode, a batch size that is not an integer from 1 to 1,000,000, a length
-/// that is not one from 1 to 100,000, a length for a network that has none, and decoding with a network that does not
-/// make token after token.
+/// that is not one from 1 to a billion (100,000 for networks with ops for each step), a length for a network that has
+/// none, and decoding with a network that does not make token after token.
 inline request parse(std::string_view spec) {
   request r;
   auto rest = spec;
@@ -186,22 +192,29 @@ inline request parse(std::string_view spec) {
       throw value_error("zoo", std::string{r.network->name} + " has no sequences, so '" + std::string{spec} +
                                  "' can have a batch size only");
     }
-    r.size.length = number(rest.substr(cross + 1), "length", 100'000, "x");
+    r.size.length = number(rest.substr(cross + 1), "length", r.network->max_length(), "x");
   }
   return r;
 }
 
 /// Adds the forward ops of the network that is asked for, and returns what its training step minimises. Throws
-/// `value_error` if no training is asked for and the network was made for it.
+/// `value_error` if no training is asked for and the network was made for it, and if a tensor has more than 2^44
+/// elements.
 inline training_task define(nn::network& net, const request& r) {
   nn::detail::require(r.training || !net.training(), "zoo",
                       std::string{r.network->name} + " without training needs a network that is made with "
                                                      "{.training = false}");
-  if (r.decode) {
-    r.network->decode(net, r.size);
-    return {};
+  try {
+    if (r.decode) {
+      r.network->decode(net, r.size);
+      return {};
+    }
+    return r.network->define(net, r.size);
+  } catch (const value_error& e) {
+    throw value_error("zoo", std::string{r.network->name} + " with a batch of " + std::to_string(r.size.batch) +
+                               (r.size.length == 0 ? "" : " and a length of " + std::to_string(r.size.length)) +
+                               " is too large; give smaller ones (" + e.what() + ")");
   }
-  return r.network->define(net, r.size);
 }
 
 /// Adds the forward ops of the network that a text describes (see `parse`), and returns what its training step
