@@ -248,6 +248,7 @@ def main(folder):
     refused(*net, '--kv-cache', 'context=9,heads=1,size=1', because='no attention was found')
     refused(*gpt, '--overhead', '2x', because="--overhead")
     refused(*gpt, '--overhead', '2', because="'2' has no unit; give one, as in 2GiB")
+    refused(*gpt, '--overhead', '2000GiB', because='--overhead: 1.95 TiB of every accelerator leaves nothing of')
     refused(*gpt, '--by-layer', '--max-batch', because='--by-layer cuts between layers')
     small_gpu = write('small_gpu.json', json.dumps({
         'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e10}},
@@ -721,6 +722,17 @@ def main(folder):
     check(sum(examples) == 1024 and examples[0] > 1.5 * examples[1], f'parts by speed: {examples}')
     again = placed(*mixed[:3], '--from-plan', path('by_speed.json'))
     check(step.search(again)[1] == step.search(parts)[1], f'by speed again: {again[:600]}')
+    def with_memory(name, card, slow): # in KiB
+        kinds = [(devices[0], {}), (devices[1], {'memory': int(1024 * card)}),
+                 (devices[1], {'memory': int(1024 * slow), 'name': 'slow', 'speed': 4e12})]
+        return write(name, json.dumps({**guessed, 'devices': [{**d, **more} for d, more in kinds], 'notes': []}))
+    held = placed(mixed[0], '--platform', with_memory('full.json', 0.7 * peak(parts), 2 * peak(parts)), *mixed[3:],
+                  '--parallel', 'data=2,by-speed')
+    fewer = [int(x) for x in re.search(r'on card to slow, (\d+) \+ (\d+) of 1024 samples', flat(held)).groups()]
+    check(sum(fewer) == 1024 and 0 < fewer[0] < examples[0] and 'no more samples fit on card' in flat(held) and
+          'Not valid' not in held, f'parts by speed and memory: {fewer}, {held[:600]}')
+    refused(mixed[0], '--platform', with_memory('tight.json', 0.4 * peak(parts), 0.4 * peak(parts)), *mixed[3:],
+            '--parallel', 'data=2,by-speed,whole', because='give a smaller batch')
     refused(*split, '--parallel', 'data=4,whole,by-speed', because='no accelerators that differ')
     refused(*mixed, '--parallel', 'data=2,by-speed=24+1001', because='does not add up to the 1024 samples')
     refused(*mixed, '--parallel', 'data=2,by-speed=24', because='N numbers of samples')
