@@ -44,6 +44,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 std::string_view weft_echarts_js();
 
@@ -123,11 +124,18 @@ void check_outputs(const options& o, const tool::input& in) {
 /// Larger batches are no batches, but mistakes.
 constexpr std::uint64_t max_examples = 1'000'000;
 
-/// Refuses to leave an accelerator without any memory.
-void check_overhead(const options& o, const weft::platform<>& p) {
+/// The bytes that --overhead leaves of each memory, of the accelerators that work in it. Throws if nothing is left.
+std::vector<double> memory_left(const options& o, const weft::platform<>& p) {
+  std::vector<double> left;
   for (const weft::device_id d : weft::ids(p.num_devices())) {
-    const auto capacity = static_cast<double>(p.memory_capacity(d));
-    if (p.kind(d) != weft::device_kind::cpu && o.overhead >= 1 && o.overhead >= capacity) {
+    left.push_back(static_cast<double>(p.memory_capacity(d)));
+  }
+  for (const weft::device_id d : weft::ids(p.num_devices())) {
+    auto& bytes = left[p.memory_of(d)];
+    bytes = p.kind(d) == weft::device_kind::cpu ? bytes
+            : o.overhead < 1                    ? bytes * (1 - o.overhead)
+                                                : bytes - o.overhead;
+    if (bytes <= 0 && o.overhead >= 1) {
       throw weft::error(fmt::format(
         "--overhead: {} of every accelerator leaves nothing of the {} of {}; give what the framework takes of each, as "
         "in 1.5GiB, or a share, as in 0.05",
@@ -135,12 +143,13 @@ void check_overhead(const options& o, const weft::platform<>& p) {
         weft::report::device_name(p, d)));
     }
   }
+  return left;
 }
 
 /// The platform with the numbers that the model is to have, and the memory that the plan may use.
 tool::target target_of(const options& o) {
   auto target = tool::load_platform(o.platform);
-  check_overhead(o, target.devices);
+  const auto left = memory_left(o, target.devices);
   if (o.modelling.numbers) {
     target.devices = target.devices.with(*o.modelling.numbers);
   }
@@ -148,18 +157,15 @@ tool::target target_of(const options& o) {
   const bool captures = o.launches == weft::cost::launches::graph &&
                         std::any_of(kinds.begin(), kinds.end(),
                                     [](const weft::device& d) { return d.kind != weft::device_kind::cpu; });
+  weft::device_id at = 0;
   target.devices = target.devices.changed([&](weft::device& d) {
     if (captures) {
       d.send_overhead = std::min(d.send_overhead, weft::cost::graph_launch);
     }
     const bool limited = d.memory_capacity != std::numeric_limits<weft::byte_count>::max();
-    const bool less = o.memory_share < 1 || (d.kind != weft::device_kind::cpu && o.overhead != 0);
-    if (limited && less) {
-      auto left = static_cast<double>(d.memory_capacity);
-      if (d.kind != weft::device_kind::cpu) {
-        left = o.overhead < 1 ? left * (1 - o.overhead) : std::max(left - o.overhead, 0.0);
-      }
-      d.memory_capacity = static_cast<weft::byte_count>(left * o.memory_share);
+    const double bytes = left[at++] * o.memory_share;
+    if (limited && d.memory_of == weft::none && bytes < static_cast<double>(d.memory_capacity)) {
+      d.memory_capacity = static_cast<weft::byte_count>(bytes);
     }
   });
   return target;
