@@ -149,6 +149,9 @@ TEST_CASE("nvidia-smi topo -m: one GPU, and no rows of network cards") {
     "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t\t\t\tN/A\n\nLegend:\n", "in");
   CHECK(one.parts.size() == 1);
   CHECK(one.parts[0].cpus.empty()); // 'N/A' is no processor
+  const auto node = io::gpu_matrix_reader::read(
+    "\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-71\t0\t\t1\n", "in");
+  CHECK(node.parts[0].memory_node == "1");
   const auto cut =
     io::gpu_matrix_reader::read("  GPU0 GPU1 NIC0 CPU Affinity\nGPU0 X SYS PIX 0-3\nGPU1 SYS X SYS 4-7\n", "in");
   CHECK(cut.at(2, 0) == way{distance::bridge});

@@ -450,6 +450,22 @@ TEST_CASE("described machines: a shared memory where processors are left out, an
   CHECK(foo.devices()[1].memory_of == 0);
 }
 
+TEST_CASE("described machines: memory of GPUs that the system counts as its own is the GPUs'") {
+  inventory::listing all;
+  all.gpus = {{.name = "NVIDIA GH200 480GB", .memory = byte_count{96} << 30}};
+  all.host = inventory::processors{.kinds = {{.model = "Neoverse-V2", .cores = 72, .hertz = 3.4e9}}};
+  all.memory = byte_count{574} << 30;
+  all.joined = joined(1, 0, [](std::size_t, std::size_t) { return way{}; });
+  CHECK(describe_machine(all).devices.memory_capacity(0) == byte_count{574} << 30);
+  all.joined->parts[0].memory_node = "1";
+  const auto p = describe_machine(all).devices;
+  CHECK(p.memory_capacity(0) == byte_count{574 - 96} << 30);
+  CHECK(p.memory_capacity(1) == byte_count{96} << 30);
+  CHECK(describe_machine(all, {.host_memory = 1 << 30}).devices.memory_capacity(0) == 1 << 30);
+  all.memory = byte_count{64} << 30; // less than the GPU has: it cannot be in it
+  CHECK(describe_machine(all).devices.memory_capacity(0) == byte_count{64} << 30);
+}
+
 TEST_CASE("described machines: GPUs that a batch system lists without a type") {
   inventory::listing all;
   all.nodes = {{.name = "n1", .gpus = {{"", 4}}}};

@@ -110,6 +110,10 @@ def gpu_lists(of):
             of.holds('one memory', f'{name} {none}', lists, *figures, devices=['cpu', 'gpu0'], shared=['gpu0'],
                      memory={'cpu': 64349788 << 10}, speed={'cpu': 12 * 2.2016 * GHZ * 16},
                      bandwidth={('cpu', 'gpu0'): 204.8e9 if 'Orin' in name else 273e9})
+    of.holds('one memory', 'a GPU whose memory is a NUMA node', [
+        'name, memory.total [MiB]\nNVIDIA GH200 480GB, 97871 MiB\n', *lists[1:2], 'MemTotal: 600000000 kB\n',
+        '\tGPU0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \t0-71\t0\t\t1\n'],
+        devices=['cpu', 'gpu0'], memory={'cpu': (600000000 << 10) - 97871 * MIB, 'gpu0': 97871 * MIB})
     uuid = '(UUID: GPU-01234567-89ab-cdef-0123-456789abcdef)'
     of.holds('-L', 'whole GPUs', [f'GPU 0: NVIDIA L4 {uuid}\nGPU 1: NVIDIA L4 {uuid}\n'], devices=['gpu0', 'gpu1'])
     of.holds('-L', 'slices and a whole GPU',

@@ -311,6 +311,7 @@ private:
       const auto known = [](std::string_view word) { return std::string{word == "N/A" ? "" : word}; };
       m.parts[row].cpus = known(next_word(rest));
       m.parts[row].numa = known(next_word(rest));
+      m.parts[row].memory_node = known(next_word(rest));
     }
   }
 

@@ -272,7 +272,8 @@ private:
     auto& w = made.wiring;
     const bool listed = is_listed(n);
     const auto gpus = gpus_of(n, listed);
-    const auto pool = pool_of(gpus);
+    auto pool = pool_of(gpus);
+    pool.of_gpus = listed ? memory_nodes(gpus) : 0;
     const given_host given{assumed_.host_speed, assumed_.host_bandwidth, assumed_.host_memory, assumed_.host_watts};
     made.host = host_maker{all_, given, pool, notes_}.make(n);
     made.memory = n.memory != 0 ? n.memory : all_.memory.value_or(pool.memory);
@@ -381,6 +382,20 @@ private:
   std::optional<data_sheets::gpu> known_figures(const std::string& name) {
     const auto* meant = given_for(assumed_.types, name);
     return data_sheets::figures_of(meant != nullptr ? *meant : name);
+  }
+
+  /// Bytes of GPUs whose memory is a NUMA node of the system by the topology.
+  byte_count memory_nodes(const std::vector<inventory::gpu>& gpus) {
+    byte_count all = 0;
+    std::size_t i = 0;
+    for (const auto& part : all_.joined ? all_.joined->parts : std::vector<inventory::matrix::part>{}) {
+      if (part.is_gpu && i < gpus.size() && !part.memory_node.empty() && !shares_memory(gpus[i])) {
+        const auto known = known_figures(gpus[i].name).value_or(data_sheets::gpu{});
+        all += gpus[i].memory.value_or(known.as_device().memory_capacity);
+      }
+      i += part.is_gpu ? 1 : 0;
+    }
+    return all;
   }
 
   shared_pool pool_of(const std::vector<inventory::gpu>& gpus) {

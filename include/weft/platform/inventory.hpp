@@ -51,6 +51,7 @@ struct matrix {
     std::string cpus = {};  ///< processors next to a GPU, such as 0-15,128-143
     std::string numa = {};  ///< NUMA node next to a GPU
     std::string device = {}; ///< name of a network card, where `name` is only its number
+    std::string memory_node = {}; ///< NUMA node that a GPU's memory is, which the node's memory then includes
     friend bool operator==(const part&, const part&) = default;
   };
   std::vector<part> parts;

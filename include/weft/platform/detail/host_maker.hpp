@@ -55,11 +55,13 @@ struct given_host {
   double watts = 0;
 };
 
-/// The memory that a GPU has in common with the processors, as far as the GPU's figures say; no GPU if none has.
+/// The memory that a GPU has in common with the processors, as far as the GPU's figures say; no GPU if none has. What
+/// is of GPUs that have their own, but make it a NUMA node of the system (GH200), is apart.
 struct shared_pool {
   std::string gpu = {};
   double bandwidth = 0; ///< bytes/s, 0 if nobody says
   byte_count memory = 0;
+  byte_count of_gpus = 0; ///< that the node's memory includes, but is the GPUs' own
 };
 
 class host_maker {
@@ -89,10 +91,11 @@ public:
       d.active_watts = given_.watts;
       d.idle_watts = data_sheets::idle_share_of_processors * given_.watts;
     }
-    const byte_count memory = given_.memory != 0 ? given_.memory
-                              : n.memory != 0    ? n.memory
-                              : all_.memory      ? *all_.memory
-                                                 : pool_.memory;
+    const byte_count listed = n.memory != 0 ? n.memory : all_.memory.value_or(0);
+    const byte_count memory = given_.memory != 0        ? given_.memory
+                              : listed > pool_.of_gpus ? listed - pool_.of_gpus
+                              : listed != 0             ? listed // which then cannot have theirs in it
+                                                        : pool_.memory;
     if (memory != 0) {
       d.memory_capacity = memory;
     } else {
