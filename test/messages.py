@@ -162,10 +162,11 @@ def lines_of(line, message):
             yield line, part
 
 
-TAG = re.compile(r"</?(?:[abp]|button|d[dlt]|div|em|figure|figcaption|footer|h[1-6]|header|input|label|li|main|meta|"
-                 r"nav|ol|option|path|section|select|small|span|strong|su[bp]|svg|t[dhr]|table|tbody|text|tfoot|thead|"
+TAG = re.compile(r"</?(?:[abp]|button|circle|d[dlt]|details|div|em|figure|figcaption|footer|h[1-6]|header|html|"
+                 r"input|label|li|line|main|meta|nav|ol|option|path|rect|script|section|select|small|span|strong|"
+                 r"su[bp]|summary|svg|t[dhr]|table|tbody|text|tfoot|thead|"
                  r"title|ul)\b[^<>]*(?:>|$)|<!doctype html>|^[^<>]*=\"[^<>]*>")
-STYLE = re.compile(r"\{ ?[-a-z]+: [^{}]*\}|^[-a-z]+: .*(?:[0-9](?:px|rem)|var\(|display|position).*[;,]$")
+STYLE = re.compile(r"\\[SDWsdw]|\{ ?[-a-z]+: [^{}]*\}|^[-a-z]+: .*(?:[0-9](?:px|rem)|var\(|display|position).*[;,]$")
 
 IDENTIFIERS = re.compile(r"[a-z0-9_. ]*_[a-z0-9_. ]*")
 
