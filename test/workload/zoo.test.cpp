@@ -237,9 +237,9 @@ TEST_CASE("zoo: long contexts are what their formula says") {
   for (const auto& [name, parameters, layers, kv_heads, head_size] :
        {sample{"llama3_8b", 8'030'261'248, 32, 8, 128}, sample{"llama2_7b", 6'738'415'616, 32, 32, 128},
         sample{"llama3_70b", 70'553'706'496, 80, 8, 128}}) {
-    for (const std::uint64_t batch : {1, 3}) {
+    for (const std::uint64_t batch : {1u, 3u}) {
       double work = 0; // of the context so far
-      for (const std::uint64_t length : {1'000, 100'000, 131'072, 1'000'000, 10'000'000, 100'000'000}) {
+      for (const std::uint64_t length : {1'000u, 100'000u, 131'072u, 1'000'000u, 10'000'000u, 100'000'000u}) {
         const auto spec = std::string{name} + "@" + std::to_string(batch) + "x" + std::to_string(length) + ":decode";
         CAPTURE(spec);
         const auto w = zoo::make(spec);
