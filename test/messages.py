@@ -41,6 +41,7 @@ NOT_ENGLISH = [  # (regular expression, what to write instead, a message that it
      "9 devices; placed by …"),
     (r"\bnobody knows\b", "'is not known'", "times are of the whole batch, and nobody knows those of a part"),
     (r"(?<!formats )\bunderstood are\b", "the subject first: '… are understood'", "not a graph: understood are …"),
+    (r"-\w+ goes with\b|\bIt goes with\b", "'needs'", "--deadline goes with --objective energy"),
     (r"\bfor ever\b", "'forever'", "it would take for ever"),
     (r"\btexts\b", "'strings'", "ops make texts"),
     (r"(?<!file)(?<!model)\b(?:TensorFlow|PyTorch|Slurm|ROCm)'s:", "'of TensorFlow', or 'a TensorFlow …'",

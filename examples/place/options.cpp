@@ -508,7 +508,7 @@ options parse(int argc, char** argv) {
   app.add_option("--export", exports,
                  "Write where the layers are, for a runtime: device_map (Hugging Face), vllm, llama.cpp, deepspeed,\n"
                  "megatron or tensorflow\n\n"
-                 "May be given several times. It goes with --by-layer, or for vllm, deepspeed and megatron with\n"
+                 "May be given several times. It needs --by-layer, or for vllm, deepspeed and megatron with\n"
                  "--parallel pipeline=K; --sharding writes how devices share each layer")
     ->type_name("FORMAT=FILE")
     ->expected(1)

@@ -111,7 +111,7 @@ private:
       const auto bit = std::uint64_t{1} << (found - m.fields.data());
       if (!f.repeated && (m.one_of ? seen != 0 : (seen & bit) != 0)) {
         fail("field '" + std::string{f.name} + "' of " + std::string{m.name} +
-             ((seen & bit) != 0 ? " is given twice" : " is given beside another one, but only one may be"));
+             ((seen & bit) != 0 ? " is given twice" : " is given together with another one, but only one may be"));
       }
       seen |= bit;
       const auto value = parse_field(f, out, depth);
