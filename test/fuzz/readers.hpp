@@ -259,7 +259,7 @@ void machine_list(std::string_view bytes, const Keep& keep) {
     keep(all, Reader::read(text, "input"));
     machine_assumptions assumed{.host_speed = all.host ? 0 : 1e12, .network_bandwidth = 1e9};
     if (!all.nodes.empty()) {
-      assumed.types[""] = "Tesla T4";
+      assumed.types["gpu"] = "Tesla T4";
     }
     const auto made = describe_machine(all, assumed);
     std::stringstream copy;
