@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <concepts>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -108,6 +109,8 @@ struct same_as_types {
     simulator expected{p, by_type};
     const auto made = expected.run(placed, simulate::recorder{record});
     const auto found = (*all.find_policy(name))(p, contention_model::none);
+    CHECK(found->keeps_order() == std::same_as<S, schedule::static_order>);
+    CHECK((*all.find_policy(name))(p, contention_model::port)->keeps_order() == found->keeps_order());
     found->prepare(placed);
     const auto got = found->run_prepared(run);
     CHECK(got.makespan == made.makespan);
