@@ -111,7 +111,13 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
   }
   const bool pipelined = o.parallel == options::parallelism::pipeline;
   if (!o.exports.empty() && !o.by_layers && !pipelined) {
-    throw weft::error("--export writes where layers are: it needs --by-layer or --parallel pipeline=K");
+    using enum options::parallelism;
+    throw weft::error(fmt::format(
+      "--export writes which device has which layers: {}",
+      o.parallel == tensor || o.parallel == data
+        ? "here devices share each layer, and --sharding FILE writes how, with options for vLLM, Megatron-LM and "
+          "DeepSpeed; stages of such devices, as in --parallel pipeline=2,tensor=4, are exported, too"
+        : "it needs --by-layer or --parallel pipeline=K; --sharding FILE writes how devices share each layer"));
   }
   for (const auto& e : o.exports) {
     const auto name = weft::io::runtime_formats[e.format].name;
@@ -137,16 +143,15 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
 
 using option_list = std::vector<CLI::Option*>;
 
-/// Options of searches that nothing reads: cuts between layers are not searched for at random.
-std::vector<std::string> unread(const CLI::App& app, const options& o) {
-  std::vector<std::string> names;
+/// Refuses options of searches that nothing reads: cuts between layers are not searched for at random.
+void refuse_unread(const CLI::App& app, const options& o) {
   for (const char* name : {"--budget", "--jobs", "--seed"}) {
     const bool of_samples = name == std::string_view{"--seed"} && o.uncertainty > 0;
     if (o.by_layers && app.count(name) != 0 && !of_samples) {
-      names.emplace_back(name);
+      throw weft::error(
+        fmt::format("{} has no effect: --by-layer tries all cuts, and does not search; leave {} out", name, name));
     }
   }
-  return names;
 }
 
 /// `NonMaxSuppression=cpu,/decoder/*=gpu1|gpu2`: ops and their devices.
@@ -617,7 +622,7 @@ options parse(int argc, char** argv) {
   }
   check_offloading(o);
   check_parallelism(o);
-  o.without_effect = unread(app, o);
+  refuse_unread(app, o);
   const bool has_run_on_network = o.objective == objective::makespan || o.objective == objective::energy;
   if (o.contention != weft::contention_model::none && (!has_run_on_network || o.pareto)) {
     throw weft::error("--contention needs --objective makespan or energy, and no --pareto: a period has no run in "

@@ -12,14 +12,18 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <regex>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace tool {
 
@@ -41,6 +45,39 @@ inline std::string in_our_words(std::string what) {
   return what;
 }
 
+/// How many letters have to be put in, left out or exchanged to make `b` of `a`.
+inline std::size_t letters_apart(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const auto exchanged = diagonal + (a[i - 1] == b[j - 1] ? 0u : 1u);
+      diagonal = row[j];
+      row[j] = std::min({exchanged, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// `; did you mean --platform?` for an option that begins with `word` or has at most two other letters; else empty.
+inline std::string did_you_mean(const CLI::App& app, std::string_view word) {
+  const auto letters = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  const auto name = letters.substr(0, letters.find('='));
+  std::string best;
+  std::size_t least = 3;
+  for (const auto* option : app.get_options()) {
+    for (const auto& known : option->get_lnames()) {
+      const auto apart = name.size() > 2 && known.starts_with(name) ? 0 : letters_apart(name, known);
+      if (apart < least && apart < name.size()) {
+        least = apart;
+        best = known;
+      }
+    }
+  }
+  return best.empty() ? best : fmt::format("; did you mean --{}?", best);
+}
+
 /// Reads the command line. Throws `CLI::Success` for `--help` and `--version`, and `weft::error` of one line for what
 /// is wrong.
 inline void read_command_line(CLI::App& app, const char* program, int argc, char** argv, help_pages pages = {}) {
@@ -55,13 +92,18 @@ inline void read_command_line(CLI::App& app, const char* program, int argc, char
     if (e.get_exit_code() == 0) {
       throw; // a CLI::Success
     }
-    // An option that is misspelt also lacks under its right name, which CLI11 says first.
-    for (const auto& left : app.remaining()) {
-      if (left.starts_with('-')) {
-        throw weft::error(fmt::format("unknown option '{0}' ({1} --help all lists them)", left, program));
-      }
+    // A required option that is misspelt, or left out before its value, is what CLI11 misses first.
+    const auto left = app.remaining();
+    const auto option = std::ranges::find_if(left, [](const auto& word) { return word.starts_with('-'); });
+    if (option != left.end()) {
+      throw weft::error(fmt::format("unknown option '{0}'{2} ({1} --help all lists them)", *option, program,
+                                    did_you_mean(app, *option)));
     }
-    throw weft::error(fmt::format("{} ({} --help says more)", in_our_words(e.what()), program));
+    throw weft::error(fmt::format("{}{} ({} --help says more)", in_our_words(e.what()),
+                                  left.empty() || dynamic_cast<const CLI::RequiredError*>(&e) == nullptr
+                                    ? ""
+                                    : fmt::format("; '{}' follows no option", left.front()),
+                                  program));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -175,6 +176,15 @@ private:
   std::string topic_ = {};
 };
 
+/// Throws `std::logic_error` for an option without a topic.
+inline void require_topics(const CLI::App& app, const help_pages& pages) {
+  for (const auto* option : app.get_options()) {
+    if (std::ranges::find(pages.topics, option->get_group(), &help_topic::name) == pages.topics.end()) {
+      throw std::logic_error(fmt::format("{} is on no page of --help", option->get_name()));
+    }
+  }
+}
+
 /// Gives the program its pages; `--help` and `--version` are on the last one. If the command line asks for help, throws
 /// `CLI::CallForHelp` with the page chosen, or `weft::error` if there is none of that name.
 inline void answer_help(CLI::App& app, const char* program, help_pages pages, int argc, char** argv) {
@@ -183,6 +193,7 @@ inline void answer_help(CLI::App& app, const char* program, help_pages pages, in
     for (auto* const general : {app.get_help_ptr(), app.get_version_ptr()}) {
       general->group(pages.topics.back().name);
     }
+    require_topics(app, pages);
   }
   const auto formatter = std::make_shared<help_formatter>(program, std::move(pages));
   app.formatter(formatter);

@@ -97,6 +97,9 @@ void refuse_options_of_others(const model_options& o, const input& in) {
 
 /// The file itself, or that of a SavedModel in its folder.
 std::string file_of(const std::string& spec) {
+  if (!std::filesystem::exists(spec) && is_network(spec)) {
+    throw error(fmt::format("cannot read '{0}': there is no such file; the bundled network is zoo:{0}", spec));
+  }
   if (!std::filesystem::is_directory(spec)) {
     return spec;
   }
@@ -321,11 +324,12 @@ input fused(const model_options& o, input in) {
     joined.num_own_ops = std::max<std::size_t>(joined.num_own_ops, joined.into[v] + 1);
   }
   const auto before = m.ops.num_ops(), after = joined.model.ops.num_ops();
-  joined.model.notes.push_back(
-    before == after
-      ? std::string{"--fuse has no effect: no op goes on element by element with what another one made for it alone"}
-      : fmt::format("{} ops run as {}: what goes on element by element with the result of an op is part of it", before,
-                    after));
+  if (before == after) {
+    throw error(fmt::format("--fuse has no effect on '{}': no op goes on element by element with what another one made "
+                            "for it alone; leave it out", whole->spec));
+  }
+  joined.model.notes.push_back(fmt::format(
+    "{} ops run as {}: what goes on element by element with the result of an op is part of it", before, after));
   return joined;
 }
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tool {
@@ -17,6 +19,11 @@ std::string list_networks() {
     text += help_entry(fmt::format("zoo:{}", e.name), e.description);
   }
   return text;
+}
+
+bool is_network(std::string_view spec) {
+  const auto name = spec.substr(0, spec.find_first_of("@:"));
+  return std::ranges::find(weft::zoo::entries, name, &weft::zoo::entry::name) != std::end(weft::zoo::entries);
 }
 
 weft::workload make_network(std::string_view spec) {

@@ -32,6 +32,16 @@ bool mentions(const std::vector<std::string>& notes, std::string_view text) {
   return std::any_of(notes.begin(), notes.end(), [&](const auto& n) { return n.find(text) != n.npos; });
 }
 
+TEST_CASE("onnx: a batch that no input has is refused") {
+  onnx_model m;
+  m.input("x", {}).weights("w", {3, 4});
+  m.node("Mul", {"x", "w"}, {"y"});
+  CHECK(m.read().ops.num_ops() == 1);
+  CHECK(refusal([&] {
+          return m.read({.batch = 4});
+        }) == "test.onnx: the batch has no effect: the model has no input with a first extent; leave it out");
+}
+
 TEST_CASE("onnx: nodes become ops in their order, with names, types, bytes, FLOP and resident parameters") {
   const auto m = dense().read();
   CHECK(m.format == "ONNX");

@@ -181,7 +181,8 @@ TEST_CASE("onnx: rounds of a loop that the model does not tell are given by its 
   const auto work = [&](const std::map<std::string, std::uint64_t, std::less<>>& trips) {
     return weft::onnx::reader{.dimensions = {{"sequence", 6}}, .trips = trips}.read(counted, "test.onnx").ops.work(2);
   };
-  CHECK(work({{"*", 3}}) == 10 * product); // the model tells it
+  CHECK(work({}) == 10 * product); // the model tells it
+  CHECK_THROWS_WITH_AS((void)work({{"*", 3}}), doctest::Contains("the trips of all loops have no effect"), parse_error);
   CHECK(work({{"y", 3}}) == 3 * product);
 }
 

@@ -333,14 +333,12 @@ TEST_CASE("PyTorch: a copy has a storage of its own, a conversion may not") {
   CHECK(waits("clone", "clone_add_")); // it reads what is overwritten
 }
 
-TEST_CASE("PyTorch: what has no effect, or is nowhere, is noted") {
+TEST_CASE("PyTorch: a batch without effect is refused, and what is nowhere noted") {
   exported_program p;
   p.input("x", {}).parameter("p_used", {"8"}).parameter("p_unused", {"8"});
   p.aten("mul.Tensor", {{"self", "x"}, {"other", "p_used"}}, "mul", {"8"});
-  const auto m = read(p.text(), {.batch = 4});
-  CHECK(noted(m, "the batch has no effect"));
-  CHECK(noted(m, "1 parameter that no op reads is resident nowhere"));
-  CHECK_FALSE(noted(read(p.text()), "the batch has no effect"));
+  CHECK(noted(read(p.text()), "1 parameter that no op reads is resident nowhere"));
+  CHECK_THROWS_WITH_AS((void)read(p.text(), {.batch = 4}), doctest::Contains("the batch has no effect"), error);
 }
 
 TEST_CASE("PyTorch: sizes are no ops, and lists of tensors are several") {

@@ -51,6 +51,10 @@ def main(folder):
         check(word in help_text, f'--help says {word}')
     refused(because='model is required')
     refused('zoo:mnist_conv', because='--platform is required')
+    fixed = write('fixed.pbtxt', "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: "
+                  "4 } } } } attr { key: 'dtype' value { type: DT_FLOAT } } }\nnode { name: 'y' op: 'Relu' input: 'x' }\n")
+    refused(fixed, '--platform', 'dgx_a100', '--batch', '8', because='the batch has no effect: the file says all')
+    refused(fixed, '--platform', 'dgx_a100', '--fuse', because='--fuse has no effect')
     refused('zoo:mnist', '--platform', 'dgx_a100', because="no network 'mnist'")
     refused('zoo:mnist_conv', '--platform', 'dgx_a101', because="no platform 'dgx_a101'")
     refused('zoo:mnist_conv', '--platform', 'none/such.json', because='no such file')
@@ -64,7 +68,11 @@ def main(folder):
     refused(*net, '--times', 'x', because=' takes --batch and --profile')
     refused(*net, '--train', 'adam', because='training step already')
 
-    refused('zoo:mnist_conv', '--platfrom', 'dgx_a100', because="unknown option '--platfrom'")
+    for wrong in ('--platfrom', '--plat=dgx_a100'):
+        refused('zoo:mnist_conv', wrong, because=f"unknown option '{wrong}'; did you mean --platform?")
+    refused(*net, '--zzz', because="unknown option '--zzz' (place --help all")
+    refused('zoo:mnist_conv', 'dgx_a100', because="--platform is required; 'dgx_a100' follows no option")
+    refused('mnist_conv@8', *net[1:], because='there is no such file; the bundled network is zoo:mnist_conv@8')
     check(placed('--version').startswith('place (weft '), '--version')
     check(placed('zoo:mnist_conv', '--platform', 'preset:workstation_2gpu', *few).split('\n', 1)[1] ==
           placed(*net).split('\n', 1)[1], 'a preset has two names')

@@ -110,13 +110,14 @@ def main(folder):
 
     # What cannot be
     refused(*GPT2[:3], '--export', 'vllm=x', because='needs --by-layer')
+    for shared in ('tensor=4', 'data=2,tensor=2', 'data'):
+        refused(*GPT2[:3], '--parallel', shared, '--export', 'vllm=x', because='--sharding FILE writes how, with')
     refused(*GPT2, '--export', 'triton=x', because='formats are device_map, vllm, llama.cpp')
     refused(*GPT2, '--export', 'vllm', because='FORMAT=FILE')
     refused(*GPT2[:3], '--by-layer=gpu9', because="'gpu9' is no device")
     refused(*GPT2[:4], '--objective', 'memory', because='makespan or period')
     for option in (('--budget', '3'), ('--jobs', '2'), ('--seed', '1')):
-        check(f'{option[0]} has no effect: --by-layer tries all cuts' in placed(*GPT2, *option),
-              f'{option[0]} is ignored')
+        refused(*GPT2, *option, because=f'{option[0]} has no effect: --by-layer tries all cuts')
     check('no effect' not in placed(*GPT2, '--seed', '1', '--uncertainty', '0.1'), 'a seed is for samples, too')
     two_nodes = ('zoo:gpt2_small:inference', '--platform', 'p3_8xlarge_x2', '--by-layer=node0/gpu0,node1/gpu0',
                  '--objective',

@@ -119,7 +119,7 @@ inline constexpr known_format known_formats[]{
   {[](std::string_view b) { return outermost_value(b, "fpgas") && outermost_value(b, "cpus"); },
    "it is a placement of the device-placement study, not a problem"},
   {[](std::string_view b) { return json_tokens{b}.next().kind == '{'; },
-   "it is JSON, but without \"format\": \"weft.workload\" or the keys of another format"},
+   "it is JSON, but without a \"format\", such as \"weft.workload\" or \"weft.platform\", or the keys of another one"},
   {[](std::string_view b) { return b.starts_with('[') && b.substr(0, 1000).find("\"path\"") != b.npos; },
    "it is a list of files, as collections of instances have it; give one of the files"},
   {[](std::string_view b) { return ("\n" + std::string{b.substr(0, 1000)}).find("\npegasus:") != std::string::npos; },

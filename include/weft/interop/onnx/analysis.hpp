@@ -60,9 +60,13 @@ public:
   /// Works out the outputs of a node of the main graph. Its inputs should have been, before.
   node_cost visit(const ::onnx::NodeProto& n) { return visit(n, main_, 0); }
 
-  /// Throws `parse_error` for an extent or rounds that are given and that nothing has.
+  /// Throws `parse_error` for a batch, an extent or rounds that are given and that nothing has.
   void check_given() const {
     extents_.check_given(file_);
+    if (options_.trips.contains("*") && !uses_trips_) {
+      throw parse_error(file_, 0, "the trips of all loops have no effect: the model tells how often its loops run; "
+                                  "leave them out");
+    }
     for (const auto& [name, count] : options_.trips) {
       if (name != "*" && !loops_.contains(name)) {
         throw parse_error(file_, 0,
@@ -77,14 +81,7 @@ public:
 
   /// The other assumptions made.
   std::vector<std::string> notes() const {
-    auto lines = noted_.notes();
-    if (extents_.lacks_batch()) {
-      lines.insert(lines.begin(), "the batch has no effect: the model has no input with a first extent");
-    }
-    if (options_.trips.contains("*") && !uses_trips_) {
-      lines.push_back("the trips of all loops have no effect: the model tells how often its loops run");
-    }
-    return lines;
+    return noted_.notes();
   }
 
   /// Of the floating-point tensors that were asked for, by the bits of a number.

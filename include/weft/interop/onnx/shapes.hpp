@@ -194,8 +194,11 @@ public:
   /// Sizes that nobody gave, each once, in the order in which they were met.
   const std::vector<assumed_size>& assumed() const { return assumed_.list(); }
 
-  /// Throws `parse_error` for an extent that is given and that nothing has.
+  /// Throws `parse_error` for a batch or an extent that is given and that nothing has.
   void check_given(const std::string& file) const {
+    if (no_batch_) {
+      throw parse_error(file, 0, "the batch has no effect: the model has no input with a first extent; leave it out");
+    }
     for (const auto& [name, extent] : options_.dimensions) {
       if (!names_.contains(name)) {
         throw parse_error(file, 0,
@@ -205,9 +208,6 @@ public:
       }
     }
   }
-
-  /// True if a batch is given and no input has it.
-  bool lacks_batch() const { return no_batch_; }
 
 private:
   void set_batch(const ::onnx::GraphProto& g) {

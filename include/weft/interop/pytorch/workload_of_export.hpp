@@ -50,9 +50,6 @@ public:
       }
     }
     sort_unique(m.returned);
-    if (!has_batch_effect_) {
-      m.notes.push_back("the batch has no effect: no input of the program has a first extent");
-    }
     if (const auto unread = ops_.num_unread(); unread > 0) {
       m.notes.push_back(io::counted(unread, "{parameter that no op reads is|parameters that no op reads are} "
                                             "resident nowhere"));
@@ -129,7 +126,6 @@ private:
     if (options_.batch == 0) {
       return;
     }
-    has_batch_effect_ = false;
     const auto& tensors = member(graph, "tensor_values", "the program's graph");
     for (const auto& spec : items(find(signature, "input_specs"))) {
       const auto name = text(spec, "user_input", "arg", "as_tensor", "name");
@@ -143,9 +139,9 @@ private:
         throw error("the batch is fixed to " + std::to_string(fixed) +
                     " in the program; export it with dynamic_shapes, or with inputs of that batch");
       }
-      has_batch_effect_ = true;
       return;
     }
+    throw error("the batch has no effect: no input of the program has a first extent; leave it out");
   }
 
   // Inputs, parameters and state.
@@ -526,7 +522,6 @@ private:
   std::unordered_map<std::string, std::uint32_t> state_;    // parameters by their names in the module
   std::size_t num_waits_ = 0;      // of ops for numbers
   io::assumed_sizes loops_; // of which nobody tells how often they run
-  bool has_batch_effect_ = true;   // or none is given
   io::tally assumed_;
 };
 

@@ -310,10 +310,11 @@ private:
     }
   }
 
+  /// Throws for a batch that nothing depends on.
   void note_assumptions() {
     const auto& a = assumed_;
     if (batch_given_ && !a.uses_batch) {
-      note("the batch has no effect: the file says all extents");
+      throw error("the batch has no effect: the file says all extents; leave it out");
     }
     using option = assumed_size::option;
     if (!batch_given_ && a.uses_batch) {
