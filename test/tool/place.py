@@ -51,8 +51,9 @@ def main(folder):
         check(word in help_text, f'--help says {word}')
     refused(because='model is required')
     refused('zoo:mnist_conv', because='--platform is required')
-    fixed = write('fixed.pbtxt', "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: "
-                  "4 } } } } attr { key: 'dtype' value { type: DT_FLOAT } } }\nnode { name: 'y' op: 'Relu' input: 'x' }\n")
+    fixed = write('fixed.pbtxt', "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { "
+                  "dim { size: 4 } } } } attr { key: 'dtype' value { type: DT_FLOAT } } }\n"
+                  "node { name: 'y' op: 'Relu' input: 'x' }\n")
     refused(fixed, '--platform', 'dgx_a100', '--batch', '8', because='the batch has no effect: the file says all')
     refused(fixed, '--platform', 'dgx_a100', '--fuse', because='--fuse has no effect')
     refused('zoo:mnist', '--platform', 'dgx_a100', because="no network 'mnist'")
