@@ -155,9 +155,6 @@ answer by_layer(const options& o, const problem& p) {
     }
     a.exports.push_back(std::move(written.text));
   }
-  for (const auto& option : o.without_effect) {
-    a.notes.push_back(fmt::format("{} has no effect: --by-layer tries all cuts, and does not search", option));
-  }
   a.baselines = baselines(o, p);
   return a;
 }

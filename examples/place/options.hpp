@@ -68,7 +68,6 @@ struct options {
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split
   bool by_layers = false; ///< each layer on one device
   std::string by_layer;   ///< … of these, separated by commas; empty: of all
-  std::vector<std::string> without_effect = {}; ///< options that were given, but say how to search
   std::vector<weft::partition::pin> pins = {};
   struct runtime_export {
     std::size_t format; ///< of `weft::io::runtime_formats`
