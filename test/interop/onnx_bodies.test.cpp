@@ -173,7 +173,8 @@ TEST_CASE("onnx: rounds of a loop that the model does not tell are given by its 
   };
   CHECK(flop({{"y", 5}}) == 5 * product);
   CHECK(flop({{"*", 7}}) == 7 * product);
-  CHECK(flop({{"y", 5}, {"*", 7}}) == 5 * product);
+  CHECK_THROWS_WITH_AS((void)flop({{"y", 5}, {"*", 7}}), doctest::Contains("the trips of all loops have no effect"),
+                       parse_error); // there is no other loop
   CHECK_THROWS_WITH_AS((void)flop({{"x", 5}}),
                        "test.onnx: trips are given for 'x', which is not a loop that runs; there is 'y'", parse_error);
   const auto counted = parsed(x_and_w + "{ most = Constant<value_int = 10>() t = Constant<value = bool {1}>()" +
@@ -182,7 +183,7 @@ TEST_CASE("onnx: rounds of a loop that the model does not tell are given by its 
     return weft::onnx::reader{.dimensions = {{"sequence", 6}}, .trips = trips}.read(counted, "test.onnx").ops.work(2);
   };
   CHECK(work({}) == 10 * product); // the model tells it
-  CHECK_THROWS_WITH_AS((void)work({{"*", 3}}), doctest::Contains("the trips of all loops have no effect"), parse_error);
+  CHECK_THROWS_WITH_AS((void)work({{"*", 3}}), doctest::Contains("the trips of all loops"), parse_error);
   CHECK(work({{"y", 3}}) == 3 * product);
 }
 
