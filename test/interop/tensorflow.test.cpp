@@ -139,7 +139,7 @@ TEST_CASE("large constants are parameters and stay with those that read them") {
     CHECK(m.ops.group(0) == m.ops.group(2)); // or its bytes would travel in every step
     CHECK(m.ops.group(1) == m.ops.group(2));
     CHECK(m.ops.group(2) != none);
-    CHECK(noted(m, "1 constants are parameters"));
+    CHECK(noted(m, "1 constant is a parameter"));
   }
   SUBCASE("several readers stay together, whatever the order of nodes") {
     const auto m = read(reader + node("s", "Neg", {"c"}) + identity + floats(2000, true));
