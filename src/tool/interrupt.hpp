@@ -28,11 +28,11 @@ public:
     std::thread{[only, what, requested = source_]() mutable {
       int number = 0;
       sigwait(&only, &number);
+      requested.request_stop(); // before it is said
       if (isatty(STDERR_FILENO) != 0) {
         std::fprintf(stderr, "\r\x1b[K%s; Ctrl-C again ends at once …", what);
         std::fflush(stderr);
       }
-      requested.request_stop();
       sigwait(&only, &number);
       std::_Exit(interrupted);
     }}.detach();

@@ -577,7 +577,7 @@ def main(folder):
         r = run(*one, '--validate', schedule(ops, makespan=given))
         check(r.returncode == 1 and 'the makespan is given as' in r.stdout, f'a wrong makespan: {r.stdout}')
     for share in ('1', '0.2', '-1', 'nan', 'x'):
-        refused(*one, '--validate', schedule(ops), '--tolerance', share, because='no number from 0 to 0.1')
+        refused(*one, '--validate', schedule(ops), '--tolerance', share, because='not a number from 0 to 0.1')
     chain = write('chain.json', json.dumps({'format': 'weft.workload', 'version': 1, 'ops': [
         {'work': 10, 'outputs': [1], **({'inputs': [i - 1]} if i else {})} for i in range(40)]}))
     alone = ('--workload', chain, '--platform', 'identical:1', '--tolerance', '0.1', '--validate')

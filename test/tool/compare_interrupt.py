@@ -21,8 +21,7 @@ def main(folder):
     p.interrupt()
     status, out, said = p.end()
     check(status == 130, f'exit status {status}: {said[-300:]}')
-    check('ending with the runs so far' in said and 'compare: ended by Ctrl-C with 2 runs' in said,
-          f'told: {said[-600:]}')
+    check('compare: ended by Ctrl-C with 2 runs' in said, f'told: {said[-600:]}')
     rows = list(csv.DictReader(io.StringIO(out)))
     check([r['partition'] for r in rows] == ['heft', 'best'] and all(r['makespan'] for r in rows), f'rows: {out}')
     check(len(rows) == 2 and float(rows[1]['makespan']) <= float(rows[0]['makespan']), f'best is no worse: {out}')
