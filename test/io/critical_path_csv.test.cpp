@@ -285,6 +285,8 @@ TEST_CASE("critical_path_csv: what the format cannot hold is refused, or approxi
   CHECK(refused({{{.slots = 2}}, one, 10}).find("device 0: has 2 slots") == 0);
   CHECK(refused({{{.memory_bandwidth = 2}}, one, 10}).find("device 0: has a memory bandwidth") == 0);
   CHECK(refused({{{.send_overhead = 2}}, one, 10}).find("device 0: has a send overhead") == 0);
+  const weft::platform<> shared{{cpu, {.memory_of = 0}}, weft::link_matrix{2, {0, 5}}, 10};
+  CHECK(refused(shared).find("device 1: works in another device's memory") == 0);
   CHECK(refused({{cpu, cpu}, weft::link_matrix{2, {1, 1}}, 10}).find("device 0: link to device 1: has a latency") == 0);
   CHECK(refused({{cpu, cpu}, weft::link_matrix{2}, 10}).find("device 0: link to device 1: has an infinite") == 0);
   weft::link_matrix skewed{2, {0, 5}};

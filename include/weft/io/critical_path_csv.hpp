@@ -317,6 +317,7 @@ void write_platform_csv(std::ostream& out, const platform<Links>& p, csv_losses 
     refuse(p.slots(d) != 1, where, "has " + std::to_string(p.slots(d)) + " slots");
     refuse(std::isfinite(p.memory_bandwidth(d)), where, "has a memory bandwidth");
     refuse(p.send_overhead(d) != 0, where, "has a send overhead");
+    refuse(p.memory_of(d) != d, where, "works in another device's memory");
     std::string rates;
     for (device_id e = d + 1; e < p.num_devices(); ++e) {
       const std::string link = where + ": link to device " + std::to_string(e);
