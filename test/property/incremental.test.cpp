@@ -114,10 +114,11 @@ std::string misplaced(const schedule_type& s) {
   }
   for (component_id c = 0; c < p.num_components(); ++c) {
     const device_id d = s.device(p.members(c).front());
-    if (!p.kinds(c).contains(p.platform().kind(d)) || free[d] < p.demand(c)) {
+    byte_count& left = free[p.memory_of(d)];
+    if (!p.kinds(c).contains(p.platform().kind(d)) || left < p.demand(c)) {
       return "a component does not fit its device";
     }
-    free[d] -= p.demand(c);
+    left -= p.demand(c);
     for (const op_id v : p.members(c)) {
       if (s.device(v) != d) {
         return "a component is torn apart";
@@ -125,7 +126,7 @@ std::string misplaced(const schedule_type& s) {
     }
   }
   for (const device_id d : ids(p.num_devices())) {
-    if (free[d] != s.free(d)) {
+    if (free[p.memory_of(d)] != s.free(d)) {
       return "free memory is miscounted";
     }
   }
