@@ -247,7 +247,7 @@ public:
         where_[v] = r.device;
         if (!is_gone(r.device)) {
           free_[r.device] = std::max(free_[r.device], r.finish);
-          demand_[r.device] += demand(v);
+          demand_[p.memory_of(r.device)] += demand(v);
         }
         least_ = std::max(least_, r.finish);
       }
@@ -285,7 +285,7 @@ private:
     const op_id v = left_[i];
     for (const device_id d : ids(p_.num_devices())) {
       bool allowed = !is_gone(d) && p_.workload().kinds(v).contains(p_.platform().kind(d)) &&
-                     demand_[d] + demand(v) <= p_.platform().memory_capacity(d);
+                     demand_[p_.memory_of(d)] + demand(v) <= p_.platform().memory_capacity(d);
       for (const op_id u : ids(p_.num_ops())) {
         const group_id g = p_.workload().group(v);
         const bool is_tied = u != v && g != none && p_.workload().group(u) == g;
@@ -293,9 +293,9 @@ private:
       }
       if (allowed) {
         where_[v] = d;
-        demand_[d] += demand(v);
+        demand_[p_.memory_of(d)] += demand(v);
         place(i + 1);
-        demand_[d] -= demand(v);
+        demand_[p_.memory_of(d)] -= demand(v);
         where_[v] = none;
       }
     }

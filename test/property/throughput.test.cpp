@@ -59,7 +59,13 @@ TEST_CASE("property: a ledger equals the full evaluation under any cost model") 
       }
     }
     const auto expected = throughput::loads(p, where);
-    const double most = *std::ranges::max_element(expected);
+    double most = 0; // what was taken away again leaves its rounding
+    for (component_id c = 0; c < p.num_components(); ++c) {
+      for (const device_id d : ids(p.num_devices())) {
+        most = std::max(most, p.component_time(c, d));
+      }
+    }
+    most = std::max(most, *std::ranges::max_element(expected));
     for (std::size_t r = 0; r < expected.size(); ++r) {
       RC_ASSERT(std::abs(books.loads()[r] - expected[r]) <= 1e-9 * most);
     }

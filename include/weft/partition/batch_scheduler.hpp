@@ -52,9 +52,10 @@ struct batch_scheduler {
       ready[chosen] = ready.back();
       ready.pop_back();
       b.take(c.op, b.at(c.op, c.best));
+      const auto may_change = [&](device_id d) { return d != none && p.memory_of(d) == p.memory_of(c.best); };
       for (candidate& r : ready) {
         const device_id there = b.placed().device(r.op);
-        if (r.best == c.best || r.second == c.best || (there != none && (r.best != there || r.second != none))) {
+        if (may_change(r.best) || may_change(r.second) || (there != none && (r.best != there || r.second != none))) {
           r = look_at(b, r.op);
         }
       }
