@@ -43,6 +43,24 @@ platform<> host_and_gpus(std::size_t gpus, byte_count capacity, byte_count host 
   return q;
 }
 
+TEST_CASE("devices_needed: devices that work in the host's memory bring none") {
+  const auto w = ops_of_ten(4);
+  const platform<> q{{{.kind = device_kind::cpu, .memory_capacity = 35},
+                      {.kind = device_kind::gpu, .speed = 2, .memory_of = 0}},
+                     link_matrix{2}};
+  const auto r = solve::devices_needed(w, q, cost::linear{}, 1);
+  REQUIRE(r.reason);
+  CHECK(r.reason->cause == infeasibility::kind::out_of_all_memory);
+  CHECK(r.tried.empty());
+  const auto more = solve::with_devices_like(q, 1, 3);
+  CHECK(more.num_devices() == 4);
+  CHECK(more.memory_of(3) == 0);
+  CHECK(more.memory_capacity(3) == 35);
+  const auto hosts = solve::with_devices_like(q, 0, 2); // its first one has the GPU's memory
+  CHECK(hosts.kind(0) == device_kind::gpu);
+  CHECK(hosts.memory_of(0) == 1);
+}
+
 TEST_CASE("with_devices_like: more and fewer, linked and named like those that are there") {
   const auto q = host_and_gpus(2, 30);
   const auto five = solve::with_devices_like(q, 1, 5);

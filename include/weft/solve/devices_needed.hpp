@@ -148,7 +148,7 @@ inline std::string to_string(const devices_result& r, std::string_view op_name =
 /// keeps to the memory over time. From a lower bound up, steps double until there is a plan, then bisection. What every
 /// plan holds at some moment (`bound::live_memory`) proves the bound; that heuristics find no plan for a number proves
 /// nothing, so `minimal` says whether the number is known to be the smallest. An op that needs more than any device has
-/// is a proof that no number would do.
+/// is a proof that no number would do, and so is the memory that every plan needs if these devices bring none.
 ///
 /// The cost model must not depend on which devices there are, as cost::table does; or give a function that makes one
 /// for a `platform<>`. `options.moves` counts for each number tried; with 0, the default, the first plan that
@@ -192,11 +192,13 @@ devices_result devices_needed(const Workload& w, const platform<Links>& q, const
     const platform<> on = with_devices_like(q, like, 1, between);
     const problem p{w, on, detail::costs_on(cost, on)};
     r.reason = detail::why_impossible(p);
-    if (r.reason && r.reason->cause != infeasibility::kind::out_of_all_memory) {
+    const auto last = static_cast<device_id>(on.num_devices() - 1); // like all of the new ones
+    const bool brings_memory = on.memory_of(last) == last;
+    if (r.reason && (r.reason->cause != infeasibility::kind::out_of_all_memory || !brings_memory)) {
       return r;
     }
     r.reason.reset();
-    r.at_least = detail::least_devices(p, static_cast<device_id>(on.num_devices() - 1));
+    r.at_least = detail::least_devices(p, last);
   }
   least_enough(r.at_least, most, [&](std::size_t count) {
     return in_time() ? std::optional{enough(count)} : std::nullopt;
