@@ -538,7 +538,7 @@ private:
     std::vector<byte_count> capacity;
     capacity.reserve(static_cast<std::size_t>(p.num_devices()));
     for (const device_id d : ids(static_cast<std::size_t>(p.num_devices()))) {
-      capacity.push_back(static_cast<byte_count>(p.memory_capacity(d)));
+      capacity.push_back(static_cast<byte_count>(p.memory_capacity(weft::memory_of(p, d))));
     }
     return capacity;
   }

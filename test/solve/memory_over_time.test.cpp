@@ -110,6 +110,7 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
                   {.max_ops = 5, .max_devices = 3, .sends = false, .capacity = 6 + random.below(28),
                    .share_memory = share_memory}};
     const every_plan all{s.p};
+    // What is proven of devices one by one says less of those that share a memory.
     const auto r = solve::best(s.p, {.moves = share_memory ? 20000u : 2000u, .memory = over_time});
     if (!all.feasible()) {
       ++infeasible;
@@ -137,6 +138,52 @@ TEST_CASE("memory over time: small problems, against all placements and orders")
   CHECK(best_found == feasible);
   CHECK((refused * 10 >= feasible || !test::are_all_rounds));
   CHECK(proven == infeasible);
+}
+
+TEST_CASE("memory over time: a device has as much in the memory of another one as in its own") {
+  rng random{17};
+  int tight = 0;
+  for (int round = 0; round < test::rounds(200); ++round) {
+    CAPTURE(round);
+    const auto drawn = test::random_workload(random, {.max_ops = 10, .kinds = false}, 2);
+    const auto w = drawn.with_kinds(std::vector<kind_set>(drawn.num_ops(), device_kind::gpu));
+    const byte_count capacity = 20 + random.below(40);
+    const auto with = [&](device host, device gpu) {
+      return platform<>{{host, gpu}, link_matrix{2}};
+    };
+    const auto own = with({}, {.kind = device_kind::gpu, .memory_capacity = capacity});
+    const auto shared = with({.memory_capacity = capacity}, {.kind = device_kind::gpu, .memory_of = 0});
+    const auto a = solve::best(problem{w, own}, {.moves = 2000, .memory = over_time});
+    const auto b = solve::best(problem{w, shared}, {.moves = 2000, .memory = over_time});
+    REQUIRE(a.has_plan() == b.has_plan());
+    CHECK((!a.has_plan() || a.makespan == b.makespan));
+    tight += !a.has_plan();
+  }
+  CHECK((tight > 20 || !test::are_all_rounds));
+}
+
+TEST_CASE("memory over time: what is resident may be read on another device of its memory") {
+  workload_builder b;
+  const op_id variable = b.add_op({.work = 1, .resident_bytes = 20, .kinds = device_kind::cpu});
+  const op_id view = b.add_op({.work = 1, .bytes = 20, .kinds = device_kind::cpu, .memory = output_memory::view});
+  b.add_output(variable, 20);
+  b.add_edge(variable, view);
+  for (int i = 0; i < 3; ++i) {
+    const op_id reader = b.add_op({.work = 4, .bytes = 2});
+    b.add_edge(view, reader);
+  }
+  const auto w = std::move(b).build();
+  for (const byte_count capacity : {26, 30, 38}) {
+    CAPTURE(capacity);
+    const platform<> q{{{.memory_capacity = capacity}, {.kind = device_kind::gpu, .speed = 2, .memory_of = 0}},
+                       link_matrix{2}};
+    const problem p{w, q};
+    const auto r = solve::best(p, {.moves = 5000, .memory = over_time});
+    if (r.has_plan()) {
+      CHECK(r.bound.value <= r.makespan * (1 + 1e-9));
+      test::check_memory(p, r);
+    }
+  }
 }
 
 /// A training step of micro-batches through stages, of which each device holds as many as one forward pass, one

@@ -83,7 +83,7 @@ TEST_CASE("wrong costs: a problem names op, device and value") {
         "transfer_time of tensor 1 of op 1 'b' from device 0 'host' to device 2 'other': nan is not a time: a cost "
         "model returns seconds, at least 0");
   CHECK(contains(error_of([&] { f.with({faulty::part::send, 1, -0.5}).send_time(1, 0, 2); }),
-                 "send_time of tensor 1 of op 1 'b' from device 0 'host' to device 2 'other': -0.5 is no time"));
+                 "send_time of tensor 1 of op 1 'b' from device 0 'host' to device 2 'other': -0.5 is not a time"));
   CHECK(f.with({.id = 2, .value = infinity}).compute_time(2, 1) == infinity);
   CHECK(f.with({.id = 2, .value = -0.0}).compute_time(2, 1) == 0);
 }

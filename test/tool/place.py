@@ -595,7 +595,7 @@ def main(folder):
 
     def aim(plan):
         plan['origin']['objective']['name'] = 'beauty'
-    refused(*onnx_net, '--from-plan', changed('aim.json', aim), because="'beauty' is no objective")
+    refused(*onnx_net, '--from-plan', changed('aim.json', aim), because="'beauty' is not an objective")
     for option in (('--budget', '3'), ('--objective', 'period'), ('--pareto',), ('--jobs', '2')):
         refused(*onnx_net, *option, '--from-plan', path('file.json'), because=f'{option[0]} is for searches')
     refused(*onnx_net, '--from-plan', path('none.json'), because='no such file')

@@ -75,6 +75,8 @@ public:
       return false;
     }
     device_ = d;
+    is_shared_ = false; // what is resident on another device of the memory may be read there
+    p_.memories().for_each_sharing(d, [&](device_id e) { is_shared_ = is_shared_ || e != d; });
     here_ = ops;
     room_ = p_.capacity(d) - resident;
     seen_.clear();
@@ -106,7 +108,8 @@ private:
     for (const tensor& t : tensors_) {
       const op_set from = (t.producer & here_) != 0 ? t.producer : t.readers;
       const bool counts = ((t.producer | t.readers) & self) != 0 || ((from & begun) != 0 && (t.readers & later) != 0);
-      bytes += counts && (t.overwriter & self) == 0 && (t.keeper & here_) == 0 ? t.bytes : 0;
+      const bool is_kept = (t.keeper & (is_shared_ ? ~op_set{0} : here_)) != 0;
+      bytes += counts && (t.overwriter & self) == 0 && !is_kept ? t.bytes : 0;
     }
     return bytes;
   }
@@ -156,6 +159,7 @@ private:
   device_id device_ = 0;
   op_set here_ = 0;
   byte_count room_ = 0;
+  bool is_shared_ = false; // whether other devices work in its memory
 };
 
 } // namespace weft::bound

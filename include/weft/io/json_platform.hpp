@@ -197,8 +197,7 @@ inline device_id owner_from_json(const json_value& owner, const std::vector<std:
   return static_cast<device_id>(at - names.begin());
 }
 
-/// Puts devices whose entries have `memory_of` into the memory of another one, whose bandwidth is theirs if they have
-/// none of their own.
+/// Puts devices whose entries have `memory_of` into the memory of another one.
 inline void share_memories(const json_value& list, const std::vector<std::string>& names,
                            std::vector<device>& devices) {
   device_id d = 0;
@@ -216,8 +215,6 @@ inline void share_memories(const json_value& list, const std::vector<std::string
       for (device_id k = d; k < d + count; ++k) {
         devices[k].memory_of = owner;
         devices[k].memory_capacity = 0;
-        devices[k].memory_bandwidth = entry.has("memory_bandwidth") ? devices[k].memory_bandwidth
-                                                                    : devices[owner].memory_bandwidth;
       }
     }
     d += static_cast<device_id>(count);

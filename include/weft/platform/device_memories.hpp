@@ -2,10 +2,12 @@
 /// The memories of a platform's devices: which devices work in the same one.
 #pragma once
 
+#include "weft/core/error.hpp"
 #include "weft/platform/concepts.hpp"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -14,10 +16,17 @@ namespace weft {
 template <class Platform>
 class device_memories {
 public:
-  /// Complexity: O(devices).
+  /// Throws `value_error` if a device works in the memory of one that has none of its own. Complexity: O(devices).
   constexpr explicit device_memories(const Platform& p) : platform_{&p} {
     if constexpr (requires { p.memory_of(device_id{}); }) {
-      is_shared_ = std::ranges::any_of(ids(p.num_devices()), [&](device_id d) { return p.memory_of(d) != d; });
+      for (const device_id d : ids(p.num_devices())) {
+        const device_id m = p.memory_of(d);
+        if (m >= p.num_devices() || p.memory_of(m) != m) {
+          throw value_error("platform: memory_of(" + std::to_string(d) + ")",
+                            "must be a device that has memory of its own");
+        }
+        is_shared_ = is_shared_ || m != d;
+      }
     }
   }
 

@@ -25,14 +25,15 @@ struct device {
   device_kind kind = device_kind::cpu;
   double speed = 1;                                                        ///< work units (FLOP) per second
   byte_count memory_capacity = std::numeric_limits<byte_count>::max();     ///< bytes
-  double memory_bandwidth = std::numeric_limits<double>::infinity();       ///< bytes per second to its own memory
+  double memory_bandwidth = std::numeric_limits<double>::infinity();       ///< bytes per second to its memory
   std::uint32_t slots = 1;                                                 ///< ops it can run at once
   double idle_watts = 0;                                                   ///< power while nothing runs
   double active_watts = 0;                                                 ///< power while all slots are busy
   narrow_speeds narrow = {}; ///< speeds of ops on narrower numbers
   double send_overhead = 0;  ///< seconds that a slot is busy to start one transfer from here
   bool reached_rates = false; ///< speeds and memory bandwidth are what ops reach, not peaks of a data sheet
-  device_id memory_of = none; ///< the device whose memory this one works in, having none of its own; `none`: it has
+  /// The device whose memory this one works in, having none of its own, at that one's bandwidth if it is given none.
+  device_id memory_of = none;
   friend constexpr bool operator==(const device&, const device&) = default;
 };
 
@@ -121,7 +122,11 @@ public:
       if (memory_of != none && (memory_of >= devices_.size() || devices_[memory_of].memory_of != none)) {
         throw value_error(where(d) + ": memory_of", "must be a device that has memory of its own, or none");
       }
-      devices_[d].memory_capacity = memory_of == none ? capacity : 0;
+      if (memory_of != none) {
+        devices_[d].memory_capacity = 0;
+        devices_[d].memory_bandwidth = memory_bandwidth < infinity ? memory_bandwidth
+                                                                   : devices_[memory_of].memory_bandwidth;
+      }
     }
     for (const device_id d : ids(are_alike() ? std::min<std::size_t>(devices_.size(), 1) : devices_.size())) {
       for (const device_id e : ids(are_alike() ? std::min<std::size_t>(devices_.size(), 2) : devices_.size())) {

@@ -61,9 +61,10 @@ struct split_result {
 
 /// The contiguous split of smallest period, for staged costs: exact, unless Π (min(devices, blocks) + 1) over classes
 /// of devices that cost the same is above 1024. Then the pieces take devices in ascending order of ids only, and the
-/// status is `feasible` or `not_found`, never `optimal` or `none_below`. Devices of a class are interchangeable; a
-/// device may stay empty. Ops of type "backward" go with their colocation group, and the loads of both passes add up
-/// (throughput/detail/blocks.hpp says what contiguous means then).
+/// status is `feasible` or `not_found`, never `optimal` or `none_below`. Where devices share a memory, each piece is
+/// looked at alone: if those of the best split are too much together, it is `not_found`. Devices of a class are
+/// interchangeable; a device may stay empty. Ops of type "backward" go with their colocation group, and the loads of
+/// both passes add up (throughput/detail/blocks.hpp says what contiguous means then).
 ///
 /// Complexity: O(D² · (degree + device counts)) for D downsets of the blocks, of which there can be exponentially many;
 /// memory O(D · (blocks / 64 + device counts)). Source: Tarnawski et al., NeurIPS 2020, section 5.1.

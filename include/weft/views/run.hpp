@@ -174,7 +174,8 @@ private:
   std::vector<std::size_t> first_busy_; // per device, plus the end
 };
 
-/// The live ranges of tensors in memory, as `live_ranges`; of a run in which every op ran. Random access.
+/// The live ranges of tensors in memory, as `live_ranges` of devices that share none; of a run in which every op ran.
+/// Random access.
 /// Complexity: O(n + m) once.
 template <class W>
 kept<live_range> stays(const W& w, const trace& run) {

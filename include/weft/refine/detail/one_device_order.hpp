@@ -48,7 +48,7 @@ public:
   /// search; no wider beam is begun after `max_sets` sets.
   answer search(const placed_live_ranges& x, std::uint64_t max_sets, const std::function<bool(std::uint64_t)>& spend) {
     sequence_.clear();
-    const device_id d = x.num_ops > 0 ? x.device[0] : 0;
+    const device_id d = x.num_ops > 0 ? x.memory[x.device[0]] : 0;
     if (x.resident[d] > x.limit[d]) {
       return answer::none_exists;
     }
