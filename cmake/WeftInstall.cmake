@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # cmake --install: the headers and a package that find_package(weft [COMPONENTS ...]) and pkg-config find (the install
-# component `development`), and the tools as weft-compare and weft-place where they are built (`tools`).
+# component `development`), and the tools as weft-compare, weft-machine and weft-place
+# where they are built (`tools`).
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -94,7 +95,7 @@ install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/weft")
 
 # The tools, under names that leave /usr/bin/compare to others; with the licence of the charts that they embed.
 set(cpack_components development)
-foreach(tool IN ITEMS compare place)
+foreach(tool IN ITEMS compare machine place)
   if(TARGET ${tool})
     install(PROGRAMS "$<TARGET_FILE:${tool}>" DESTINATION "${CMAKE_INSTALL_BINDIR}" RENAME weft-${tool} COMPONENT tools)
     set(cpack_components development tools)

@@ -115,8 +115,8 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
     throw weft::error(fmt::format(
       "--export writes which device has which layers: {}",
       o.parallel == tensor || o.parallel == data
-        ? "here devices share each layer, and --sharding FILE writes how, with options for vLLM, Megatron-LM and "
-          "DeepSpeed; stages of such devices, as in --parallel pipeline=2,tensor=4, are exported, too"
+        ? "here devices share the batch or each layer, and --sharding FILE writes how, with options for vLLM, "
+          "Megatron-LM and DeepSpeed; stages of such devices, as in --parallel pipeline=2,tensor=4, are exported, too"
         : "it needs --by-layer or --parallel pipeline=K; --sharding FILE writes how devices share each layer"));
   }
   for (const auto& e : o.exports) {

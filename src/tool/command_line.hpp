@@ -29,16 +29,21 @@ namespace tool {
 
 /// What CLI11 says of a wrong argument, as other messages would say it.
 inline std::string in_our_words(std::string what) {
+  constexpr std::size_t max_length = 500; // std::regex takes some of the stack for each character
   struct wording {
     const char* theirs;
     const char* ours;
   };
   constexpr wording wordings[]{
+    {R"(^(\S+): 1 required (\S+) missing$)", "$1 needs a value: $2"},
     {R"(^(\S+): (.*) not in \{(.*)\}$)", "$1: there is no '$2'; give one of $3"},
     {R"(^(\S+): Value (.*) not in range (-?\d+(?:\.\d*?[1-9])?)(?:\.0+|0*) to (-?\d+(?:\.\d*?[1-9])?)(?:\.0+|0*)$)",
      "$1: $2 is not from $3 to $4"},
     {R"(^(\S+) excludes (\S+)$)", "$1 and $2 exclude each other; leave one of them out"},
   };
+  if (what.size() > max_length) {
+    return what;
+  }
   for (const auto& [theirs, ours] : wordings) {
     what = std::regex_replace(what, std::regex{theirs}, ours);
   }

@@ -264,11 +264,11 @@ std::string about_units(const model_options& o, const input& in, const target& o
   const auto why =
     !o.times_table.empty() ? fmt::format("the times of '{}' are read as seconds", o.times_table)
     : m.unit == work_unit::seconds
-      ? std::string{"work is taken to be seconds; if it is FLOP, give --work flop"}
+      ? fmt::format("work is taken to be seconds{}", in.takes_any_unit ? "; if it is FLOP, give --work flop" : "")
     : m.unit == work_unit::flop
       ? fmt::format("work is taken to be FLOP, and the fastest device of {} makes {:.3g} of them per second; give a "
-                    "platform with its speeds in FLOP/s, such as workstation_2gpu, or --work seconds if the work of a "
-                    "file is in seconds", on.name, fastest)
+                    "platform with its speeds in FLOP/s, such as workstation_2gpu{}", on.name, fastest,
+                    in.takes_any_unit ? ", or --work seconds if the work is in seconds" : "")
       : fmt::format("work and the speeds of {} (up to {:.3g} per second) are taken to be in the same unit; give --work "
                     "flop or --work seconds, or a platform with its speeds in the unit of the work", on.name, fastest);
   return fmt::format("{} here, so units look wrong: {}", length, why);

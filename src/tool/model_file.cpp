@@ -13,6 +13,7 @@
 #include "weft/io/json_workload.hpp"
 #include "weft/io/read.hpp"
 #include "weft/io/text.hpp"
+#include "weft/io/wfformat.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/partition/op_name.hpp"
 #include "weft/workload/fused.hpp"
@@ -314,6 +315,7 @@ input fused(const model_options& o, input in) {
                .from = whole->from,
                .batch = whole->batch,
                .ccr = whole->ccr,
+               .takes_any_unit = whole->takes_any_unit,
                .unfused = whole,
                .into = std::move(made.into)};
   for (const op_id v : m.returned) {
@@ -333,12 +335,18 @@ input fused(const model_options& o, input in) {
   return joined;
 }
 
+/// Files whose format says what work counts, but which other programs write otherwise: SimGrid takes the times of
+/// WfFormat as FLOP.
+bool leaves_unit_open(const model& m) {
+  return m.unit == work_unit::own || m.format == io::json_workload_reader::format() ||
+         m.format == io::wfformat_reader::format();
+}
+
 } // namespace
 
 void state_unit(work_unit unit, input& in) {
   auto& m = in.model;
-  const bool open = m.unit == work_unit::own || m.format == io::json_workload_reader::format();
-  if (m.unit != unit && !open) {
+  if (m.unit != unit && !leaves_unit_open(m)) {
     throw error(fmt::format("--work: the work of '{}' ({}) is in {}; leave the option out", in.spec, m.format,
                             m.unit == work_unit::flop ? "FLOP" : "seconds"));
   }
@@ -347,6 +355,9 @@ void state_unit(work_unit unit, input& in) {
       m.seconds.push_back(m.ops.work(v));
     }
     m.measured_on = device_kind::gpu;
+  } else if (m.unit != unit) {
+    m.seconds.clear();
+    m.measured_on = {};
   }
   m.unit = unit;
 }
@@ -404,6 +415,7 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
   if (in.num_own_ops == 0) {
     throw error("'" + spec + "' has no op; there is nothing to place");
   }
+  in.takes_any_unit = leaves_unit_open(in.model);
   if (o.work) {
     state_unit(*o.work, in);
   }

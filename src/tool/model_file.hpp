@@ -41,6 +41,7 @@ struct input {
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
   std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
+  bool takes_any_unit = false; ///< the file leaves open what its work counts, so that --work may say it
   std::shared_ptr<const input> unfused = {}; ///< with --fuse: the model before chains of ops became one op each …
   std::vector<weft::op_id> into = {};        ///< … and for each of its ops the one that does its work
 };
@@ -71,7 +72,8 @@ std::uint32_t num_blocks(const input& in);
 /// The same with another batch than the name of a bundled network or `o` says.
 input load_with_batch(std::shared_ptr<const model_source> from, model_options o, std::uint64_t batch);
 
-/// Says what the work of ops counts, where the file leaves it open. Throws `weft::error` if the file says otherwise.
+/// Says what the work of ops counts, where the file leaves it open. FLOP are no measured times any more. Throws
+/// `weft::error` if the file says otherwise.
 void state_unit(weft::work_unit unit, input& in);
 
 /// Refuses an output file whose format the model cannot be written in.

@@ -39,7 +39,8 @@ TEST_CASE("onnx: a batch that no input has is refused") {
   CHECK(m.read().ops.num_ops() == 1);
   CHECK(refusal([&] {
           return m.read({.batch = 4});
-        }) == "test.onnx: the batch has no effect: the model has no input with a first extent; leave it out");
+        }) == "test.onnx: the batch cannot be chosen: the model has no input with a first extent; leave out what "
+              "chooses it");
 }
 
 TEST_CASE("onnx: nodes become ops in their order, with names, types, bytes, FLOP and resident parameters") {

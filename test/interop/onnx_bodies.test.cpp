@@ -185,6 +185,9 @@ TEST_CASE("onnx: rounds of a loop that the model does not tell are given by its 
   CHECK(work({}) == 10 * product); // the model tells it
   CHECK_THROWS_WITH_AS((void)work({{"*", 3}}), doctest::Contains("the trips of all loops"), parse_error);
   CHECK(work({{"y", 3}}) == 3 * product);
+  const auto plain = parsed(x_and_w + "{ y = Relu(x) }").SerializeAsString();
+  CHECK_THROWS_WITH_AS((void)(weft::onnx::reader{.trips = {{"*", 4}}}.read(plain, "test.onnx")),
+                       doctest::Contains("the model has no loop that runs"), parse_error);
 }
 
 } // namespace interop_onnx_bodies_test

@@ -573,7 +573,7 @@ TEST_CASE("StableHLO: what a text leaves open is set by options, or told") {
   CHECK(m.assumed == std::vector<assumed_size>{{option::nothing, "extents written ?", {}, 5}});
   CHECK(read(text).assumed == std::vector<assumed_size>{{option::batch}, {option::nothing, "extents written ?"}});
   CHECK(read(mlp).assumed.empty());
-  CHECK_THROWS_WITH_AS((void)read(mlp, {.batch = 4}), doctest::Contains("the batch has no effect"), parse_error);
+  CHECK_THROWS_WITH_AS((void)read(mlp, {.batch = 4}), doctest::Contains("the batch cannot be chosen"), parse_error);
   CHECK(flop_of("%0 = stablehlo.abs %a : tensor<?x?xf32, #stablehlo.bounds<3, ?>>",
                 "%a: tensor<?x?xf32, #stablehlo.bounds<3, ?>>") == 3);
 }

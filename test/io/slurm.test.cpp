@@ -80,6 +80,9 @@ TEST_CASE("scontrol show node: blocks, lines, and slurm.conf") {
   const auto one_line = io::scontrol_reader::read(
     "NodeName=n1 CoresPerSocket=8 OS=Linux 5.15.0-91-generic #101-Ubuntu SMP RealMemory=1000 Sockets=2\n", "in");
   CHECK(one_line[0] == inventory::node{"n1", 2, 16, byte_count{1000} << 20, {}}); // of scontrol -o: no comment in it
+  const auto reason =
+    io::scontrol_reader::read("NodeName=n1 CPUs=8 Gres=gpu:l4:1 Reason=new cards # was Gres=gpu:l4:4\n", "in");
+  CHECK(reason[0].gpus == std::vector<inventory::gpu_count>{{"l4", 1}});
 }
 
 TEST_CASE("slurm.conf: defaults carry over, boards, and what Slurm takes where nothing is said") {

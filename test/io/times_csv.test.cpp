@@ -79,7 +79,8 @@ TEST_CASE("times_csv: what is wrong, where, and what to write") {
   CHECK(refusal("op,0,1\n3,1,1\n") == "t.csv:2: there is no op 3: numbers go from 0 to 2");
   CHECK(refusal("op,0,1\n0,1\n") == "t.csv:2: has 2 columns, and the header has 3");
   CHECK(refusal("op,0,1\n0,1,2,3\n") == "t.csv:2: has 4 columns, and the header has 3");
-  CHECK(refusal("op,0,1\n0,-1,2\n").starts_with("t.csv:2: op 0 '10' on device 0 'host': the time '-1' is negative"));
+  CHECK(refusal("op,0,1\n0,-1,2\n").starts_with("t.csv:2: op 0 '10' on device 0 'host': the time '-1' is negative: "
+                                                "write seconds, or inf"));
   CHECK(refusal("op,0,1\n0,,2\n").starts_with("t.csv:2: op 0 '10' on device 0 'host': the time is empty: write a"));
   CHECK(refusal("op,0,1\n0,1,fast\n").starts_with("t.csv:2: op 0 '10' on device 1 'gpu0': the time 'fast' is not a"));
   CHECK(refusal("op,0,1\n0,1,nan\n").starts_with("t.csv:2: op 0 '10' on device 1 'gpu0': the time 'nan' is not a"));

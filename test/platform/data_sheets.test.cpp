@@ -80,6 +80,9 @@ TEST_CASE("data sheets: slices of GPUs (MIG) have their share of computing and o
   CHECK(of("NVIDIA H100 80GB HBM3 MIG 1g.10gb").gibibytes == 10);
   CHECK(of("NVIDIA H200 MIG 1g.18gb").gibibytes == doctest::Approx(141.0 / 8));
   CHECK(of("NVIDIA A30 MIG 1g.6gb").tflops == doctest::Approx(of("A30").tflops / 4));
+  CHECK(of("RTX PRO 6000 Blackwell Server Edition MIG 2g.48gb").tflops == 120);
+  CHECK(of("RTX PRO 6000 Blackwell Server Edition MIG 1g.24gb").gibibytes == 24);
+  CHECK(!data_sheets::figures_of("NVIDIA GB10 MIG 1g.5gb"));
   const auto part = of("NVIDIA A100-SXM4-40GB MIG 1c.3g.20gb"); // shares the memory of its slice
   CHECK(part.tflops == doctest::Approx(a100.tflops / 7));
   CHECK(part.gibibytes == doctest::Approx(20.0 / 3));

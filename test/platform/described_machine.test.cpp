@@ -440,9 +440,19 @@ TEST_CASE("described machines: a shared memory where processors are left out, an
         byte_count{24} << 30);
   all = gb10();
   all.gpus = {{.name = "Orin (nvgpu)", .memory = byte_count{61} << 30}}; // as CUDA lists it: all of the memory
+  CHECK(refusal(all).find("memory") == std::string::npos); // only the rates are missing
   const auto orin = describe_machine(all, {.gpus = {{"Orin (nvgpu)", {.tflops = 5.3}}}});
   CHECK(orin.devices.devices()[1].memory_capacity == 0);
   CHECK(orin.devices.memory_bandwidth(1) == orin.devices.memory_bandwidth(0)); // nobody says more
+  all = gb10();
+  all.memory.reset();
+  all.gpus[0].memory = byte_count{119} << 30; // the processors have what the GPU lists
+  CHECK(describe_machine(all).devices.memory_capacity(0) == byte_count{119} << 30);
+  CHECK(describe_machine(all, {.gpus = {{"GB10", {.gibibytes = 121}}}}).devices.memory_capacity(0) ==
+        byte_count{121} << 30);
+  all.gpus = {{.name = "Thor"}};
+  CHECK(!refusal(all).ends_with("memory:24'")); // nor has one that lists none to be given some
+  all = gb10();
   all.gpus = {{.name = "NVIDIA L4", .shares_memory = true}}; // a list that does not know
   CHECK(describe_machine(all).devices.devices()[1].memory_capacity == byte_count{24} << 30);
   all.gpus = {{.name = "Foo", .shares_memory = true}};

@@ -16,10 +16,15 @@ TEST_CASE("names of GPUs: types of batch systems are words of the names of data 
   CHECK(data_sheets::has_word("H100 80GB HBM3", "nvidia_h100_80gb_hbm3"));
   CHECK(!data_sheets::has_word("L40", "l4"));
   CHECK(!data_sheets::has_word("L40", ""));
-  CHECK(data_sheets::sheets_of_type("rtx_3090") == names{"GeForce RTX 3090", "GeForce RTX 3090 Ti"});
+  CHECK(data_sheets::sheets_of_type("rtx_3090") == names{"GeForce RTX 3090"}); // not the Ti: it is the whole type
+  CHECK(data_sheets::sheets_of_type("nvidia_geforce_rtx_3080") == names{"GeForce RTX 3080"});
+  CHECK(data_sheets::sheets_of_type("rtx_4060_ti") == names{"GeForce RTX 4060 Ti"});
+  CHECK(data_sheets::sheets_of_type("geforce-rtx-4080") == names{"GeForce RTX 4080"});
+  CHECK(data_sheets::sheets_of_type("v100-pcie") == names{"Tesla V100-PCIE-16GB", "Tesla V100-PCIE-32GB"});
   CHECK(data_sheets::sheets_of_type("l4") == names{"L4"});
   CHECK(data_sheets::sheets_of_type("a100_3g.20gb") == names{"A100-PCIE-40GB MIG 3g.20gb"}); // alike on all of 40 GB
   CHECK(data_sheets::sheets_of_type("a100_3g.99gb").empty());
+  CHECK(data_sheets::sheets_of_type("gb10_1g.5gb").empty()); // has no memory to be cut
   CHECK(data_sheets::sheets_of_type("").empty());
 }
 

@@ -634,6 +634,13 @@ def main(folder):
         refused(*using(graph_def, 'dgx_a100', '--dim', 'n=4'), because='--dim is for ONNX')
     refused(*using(stg, 'dgx_a100'), because='--work flop or --work seconds')
     refused(*using(NET, PLATFORM, '--work', 'seconds'), because="is in FLOP")
+    simgrid = write('simgrid.json', json.dumps({'name': 'w', 'workflow': {
+        'specification': {'tasks': [{'id': 'a', 'name': 'a', 'parents': [], 'children': []}]},
+        'execution': {'tasks': [{'id': 'a', 'runtimeInSeconds': 1e15}]}}}))
+    advice = run(*using(simgrid, 'workstation_2gpu')).stdout
+    stated = run(*using(simgrid, 'workstation_2gpu', '--work', 'flop'))
+    check('if it is FLOP, give --work flop' in ' '.join(advice.split()), f'times of years: {advice[-600:]}')
+    check(stated.returncode == 0 and 'units look wrong' not in stated.stdout, f'are FLOP: {stated}')
     refused(*using(stg, 'identical:2', '--batch', '4'), because='--batch is for')
     refused(*using(stg, 'identical:2', '--train', 'sgd'), because='work in a unit of its own')
 

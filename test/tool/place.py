@@ -51,10 +51,13 @@ def main(folder):
         check(word in help_text, f'--help says {word}')
     refused(because='model is required')
     refused('zoo:mnist_conv', because='--platform is required')
+    refused('zoo:mnist_conv', '--platform', because='--platform needs a value: NAME|FILE')
+    refused(*net, '--in-place', 'a' * 60000, because='--in-place')
     fixed = write('fixed.pbtxt', "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { "
                   "dim { size: 4 } } } } attr { key: 'dtype' value { type: DT_FLOAT } } }\n"
                   "node { name: 'y' op: 'Relu' input: 'x' }\n")
-    refused(fixed, '--platform', 'dgx_a100', '--batch', '8', because='the batch has no effect: no extent is left open')
+    refused(fixed, '--platform', 'dgx_a100', '--batch', '8',
+            because='the batch cannot be chosen: no extent is left open')
     refused(fixed, '--platform', 'dgx_a100', '--fuse', because='--fuse has no effect')
     refused('zoo:mnist', '--platform', 'dgx_a100', because="no network 'mnist'")
     refused('zoo:mnist_conv', '--platform', 'dgx_a101', because="no platform 'dgx_a101'")

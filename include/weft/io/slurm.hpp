@@ -233,7 +233,7 @@ struct scontrol_reader {
         }
         const auto value = word.substr(equals + 1);
         const auto key = word.substr(0, equals);
-        is_text = key == "OS" || key == "Reason" || key == "Comment" || key == "Extra";
+        is_text = key == "OS";
         if (key == "NodeName") {
           finish(now, defaults, all, fail);
           now = defaults;

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,7 +39,9 @@ namespace detail {
 class times_reader {
 public:
   times_reader(std::string_view text, std::string file, const workload& w, const platform<>& q)
-      : lines_{text, std::move(file)}, w_{w}, q_{q}, seconds_(w.num_ops() * q.num_devices(), unknown) {}
+      : lines_{text, std::move(file)}, w_{w}, q_{q}, seconds_(w.num_ops() * q.num_devices(), unknown),
+        ops_{w.num_ops(), [&](op_id v) { return w.name(v); }},
+        devices_{q.num_devices(), [&](device_id d) { return std::string_view{q.name(d)}; }} {}
 
   std::vector<double> read() && {
     const auto first = lines_.next();
@@ -57,6 +59,19 @@ public:
   }
 
 private:
+  struct names {
+    template <class Name>
+    names(std::size_t num, const Name& name) : count{num} {
+      for (const std::uint32_t i : ids(num)) {
+        const auto [at, is_new] = number_of.try_emplace(name(i), i);
+        at->second = is_new ? i : none;
+      }
+    }
+
+    std::size_t count = 0;
+    std::unordered_map<std::string_view, std::uint32_t> number_of; ///< `none` of names that several have
+  };
+
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
   void read_list() {
@@ -96,9 +111,9 @@ private:
     return !field.empty() && field.find_first_not_of("0123456789") == field.npos;
   }
 
-  /// The one of `count` things that a field names.
-  template <class Name>
-  std::uint32_t one_of(std::string_view field, const char* what, std::size_t count, bool by_name, const Name& name) {
+  /// The one of `names` that a field names.
+  std::uint32_t one_of(std::string_view field, const char* what, const names& all, bool by_name) {
+    const auto count = all.count;
     if (!by_name && is_number(field)) {
       const auto fail = [&](const std::string& problem) { lines_.fail(problem); };
       const auto id = parse_number<std::uint32_t>(field, what, fail);
@@ -108,20 +123,15 @@ private:
       }
       return id;
     }
-    std::optional<std::uint32_t> found;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      if (!field.empty() && name(i) == field) {
-        if (found) {
-          lines_.fail("several " + std::string{what} + "s are called " + in_quotes(field) + ": write numbers, from 0");
-        }
-        found = i;
-      }
-    }
-    if (!found) {
+    const auto found = all.number_of.find(field);
+    if (field.empty() || found == all.number_of.end()) {
       lines_.fail("there is no " + std::string{what} + " " + in_quotes(field) +
                   ": write its name or its number, from 0");
     }
-    return *found;
+    if (found->second == none) {
+      lines_.fail("several " + std::string{what} + "s are called " + in_quotes(field) + ": write numbers, from 0");
+    }
+    return found->second;
   }
 
   op_id op_of(std::string_view field) {
@@ -129,12 +139,12 @@ private:
     if (by_name_ && next_ < w_.num_ops() && w_.name(next_) == field && !field.empty()) {
       return next_++;
     }
-    const op_id v = one_of(field, "op", w_.num_ops(), by_name_, [&](op_id u) { return w_.name(u); });
+    const op_id v = one_of(field, "op", ops_, by_name_);
     next_ = v + 1;
     return v;
   }
   device_id device_of(std::string_view field) {
-    return one_of(field, "device", q_.num_devices(), false, [&](device_id d) { return q_.name(d); });
+    return one_of(field, "device", devices_, false);
   }
 
   void set(op_id v, device_id d, std::string_view field) {
@@ -143,12 +153,12 @@ private:
       lines_.fail(pair(v, d) + " has two times: leave one of them out");
     }
     const auto fail = [&](const std::string& problem) { lines_.fail(pair(v, d) + ": " + problem); };
+    if (field.starts_with('-')) {
+      fail("the time " + in_quotes(field) + " is negative: write seconds, or inf where the op cannot run");
+    }
     const auto text = lower(field);
     seconds = text == "inf" || text == "infinity" || text == "∞" ? std::numeric_limits<double>::infinity()
                                                                  : parse_number<double>(field, "the time", fail);
-    if (seconds < 0) {
-      fail("the time " + in_quotes(field) + " is negative: write seconds, or inf where the op cannot run");
-    }
   }
 
   std::string pair(op_id v, device_id d) const {
@@ -178,6 +188,8 @@ private:
   const workload& w_;
   const platform<>& q_;
   std::vector<double> seconds_;
+  names ops_;
+  names devices_;
   bool by_name_ = false;
   op_id next_ = 0; ///< the op that is likely to come next
 };
@@ -188,8 +200,7 @@ private:
 /// `write_times_csv` writes, and a table with a row per op and a column per device, `op,gpu0,gpu1` and `3,0.5,inf`.
 /// Ops and devices stand there by number, from 0, or by name; where the first column is called `name` and not `op`, a
 /// number is a name, too. Throws `parse_error` for what is no such table, a negative time, and a time that is there
-/// twice or is missing where the op may run. Complexity: O(ops × devices), and O(ops) more for each name that does not
-/// follow in the order of the ops.
+/// twice or is missing where the op may run. Complexity: O(ops × devices).
 inline std::vector<double> read_times_csv(std::string_view text, std::string file, const workload& w,
                                           const platform<>& q) {
   return detail::times_reader{text, std::move(file), w, q}.read();

@@ -269,13 +269,13 @@ private:
     }
     auto& notes = flow_.result.notes;
     if (num_transfers > 0) {
-      notes.push_back(std::to_string(num_transfers) +
-                      " tasks are transfers, as SimGrid writes them: their bytes go from the device of their first "
-                      "parent to their children; SimGrid takes 'runtime' as FLOP, not as seconds");
+      notes.push_back(counted(num_transfers, "{task is a transfer|tasks are transfers}, as SimGrid writes {it|them}: "
+                                             "{its|their} bytes go from the device of {its|their} first parent to "
+                                             "{its|their} children; SimGrid takes 'runtime' as FLOP, not as seconds"));
     }
     if (makers.size() > num_transfers) {
-      notes.push_back(std::to_string(makers.size() - num_transfers) +
-                      " tasks list no files; the bytes that they wrote go to each of their children");
+      notes.push_back(counted(makers.size() - num_transfers, "{task lists|tasks list} no files; the bytes that "
+                                                             "{it|they} wrote go to each of {its|their} children"));
     }
   }
 

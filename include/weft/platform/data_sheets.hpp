@@ -244,11 +244,14 @@ constexpr mig_slice slice_in(std::string_view name) {
 }
 
 /// The figures of a slice by NVIDIA's *Multi-Instance GPU User Guide*: so many of the seven slices of computing and
-/// eighths of the memory that a GPU has (four and quarters of an A30), without NVLinks; of a part of a slice its share
-/// of both. Nothing if the GPU has no such slice.
+/// eighths of the memory that a GPU has (four and quarters of an A30 and an RTX PRO 6000), without NVLinks; of a part
+/// of a slice its share of both. Nothing if the GPU has no such slice, or no memory of its own.
 constexpr std::optional<gpu> slice_figures(const named_gpu& whole, const mig_slice& s) {
   const auto& all = whole.figures;
-  const std::uint32_t slices = whole.name == "A30" ? 4 : 7;
+  if (all.gibibytes == 0) {
+    return std::nullopt;
+  }
+  const std::uint32_t slices = whole.name == "A30" || whole.name.starts_with("RTX PRO 6000") ? 4 : 7;
   const std::uint32_t parts = slices == 4 ? 4 : 8;
   const auto memory = static_cast<std::uint32_t>(s.gigabytes / all.gibibytes * parts + 0.5); // names round
   const double listed = all.gibibytes * memory / parts;

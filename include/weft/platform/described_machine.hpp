@@ -174,7 +174,7 @@ private:
     const auto& name = g.name;
     const auto known = known_figures(name);
     if (given == nullptr && !known) {
-      no_data_sheet(name, g.memory.value_or(0) == 0, nvlinks);
+      no_data_sheet(name, needs_memory(g), nvlinks);
     }
     auto f = known.value_or(data_sheets::gpu{});
     if (known && !(given != nullptr && given->tflops > 0)) {
@@ -378,6 +378,8 @@ private:
     const auto known = known_figures(g.name);
     return data_sheets::shares_memory(g.name) || (g.shares_memory && !(known && known->gibibytes > 0));
   }
+  /// Whether nothing but a data sheet or an option can say how much memory a GPU has.
+  bool needs_memory(const inventory::gpu& g) { return g.memory.value_or(0) == 0 && !shares_memory(g); }
   /// The figures of a data sheet by the name of a GPU, or by the one that it was said to be.
   std::optional<data_sheets::gpu> known_figures(const std::string& name) {
     const auto* meant = given_for(assumed_.types, name);
@@ -408,7 +410,8 @@ private:
     const double gigabytes =
       given != nullptr && given->gigabytes_per_second > 0 ? given->gigabytes_per_second : known.gigabytes_per_second;
     const double gibibytes = given != nullptr ? given->gibibytes : 0;
-    return {found->name, gigabytes * 1e9, static_cast<byte_count>(gibibytes * (byte_count{1} << 30))};
+    const auto memory = static_cast<byte_count>(gibibytes * (byte_count{1} << 30));
+    return {found->name, gigabytes * 1e9, memory != 0 ? memory : found->memory.value_or(0)};
   }
 
   static bool is_slice(const inventory::gpu& g) {
@@ -440,8 +443,7 @@ private:
     };
     auto f = figures_of(g, given, nvlinks);
     device d = f.as_device();
-    const bool needs_memory = g.memory.value_or(0) == 0;
-    const auto option = [&] { return data_sheets::figures_option(g.name, f, needs_memory, nvlinks); };
+    const auto option = [&] { return data_sheets::figures_option(g.name, f, needs_memory(g), nvlinks); };
     if (!(d.speed > 0)) {
       throw error("the rates of the GPU '" + g.name + "' lack fp32; give its TFLOP/s, as in " + option());
     }

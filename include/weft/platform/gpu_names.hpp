@@ -17,14 +17,30 @@ namespace weft::data_sheets {
 /// The name of GPUs that a batch system lists without a type: that of its generic resource.
 inline constexpr const char* untyped_gpu = "gpu";
 
+namespace detail {
+
+/// A name as batch systems and drivers both could write it: in lower case, with blanks for `_` and `-`.
+inline std::string with_blanks(std::string_view name) {
+  std::string text{name};
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c == '_' || c == '-' ? ' ' : lower(c); });
+  return text;
+}
+/// The same without the maker and the brand, which types of batch systems mostly leave out.
+inline std::string without_brand(std::string_view name) {
+  auto text = with_blanks(name);
+  for (const std::string_view brand : {"nvidia ", "geforce "}) {
+    text.erase(0, text.starts_with(brand) ? brand.size() : 0);
+  }
+  return text;
+}
+
+} // namespace detail
+
 /// Whether a name has the type in it as a word: a100 is in A100-SXM4-80GB, but l4 is not in L40.
 inline bool has_word(std::string_view name, std::string_view type) {
-  const auto plain = [](char c) { return c == '_' || c == '-' ? ' ' : detail::lower(c); };
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  std::string in{name};
-  std::string word{type};
-  std::transform(in.begin(), in.end(), in.begin(), plain);
-  std::transform(word.begin(), word.end(), word.begin(), plain);
+  const auto in = detail::with_blanks(name);
+  auto word = detail::with_blanks(type);
   word = word.starts_with("nvidia ") ? word.substr(7) : word;
   const auto at = in.find(word);
   return !word.empty() && at != in.npos && (at == 0 || !is_letter(in[at - 1])) &&
@@ -57,12 +73,15 @@ inline std::vector<std::string> sheets_like(std::string_view name) {
 }
 
 /// The data sheets whose name has a batch system's type in it, or the GPUs of its slices (MIG); only one of those whose
-/// slices are alike.
+/// slices are alike. A name that is the whole type wins: rtx_3080 is no GeForce RTX 3080 Ti.
 inline std::vector<std::string> sheets_of_type(std::string_view type) {
   std::vector<std::string> found;
   std::vector<gpu> figures;
   const auto slice = slice_in(type);
   for (const auto& g : gpus) {
+    if (slice.slices == 0 && detail::without_brand(g.name) == detail::without_brand(type)) {
+      return {std::string{g.name}};
+    }
     if (!has_word(g.name, slice.slices > 0 ? slice.whole : type)) {
       continue;
     }

@@ -64,8 +64,9 @@ public:
   void check_given() const {
     extents_.check_given(file_);
     if (options_.trips.contains("*") && !uses_trips_) {
-      throw parse_error(file_, 0, "the trips of all loops have no effect: the model tells how often its loops run; "
-                                  "leave them out");
+      throw parse_error(file_, 0, std::string{"the trips of all loops have no effect: the model "} +
+                                    (loops_.empty() ? "has no loop that runs" : "tells how often its loops run") +
+                                    "; leave them out");
     }
     for (const auto& [name, count] : options_.trips) {
       if (name != "*" && !loops_.contains(name)) {

@@ -197,7 +197,8 @@ public:
   /// Throws `parse_error` for a batch or an extent that is given and that nothing has.
   void check_given(const std::string& file) const {
     if (no_batch_) {
-      throw parse_error(file, 0, "the batch has no effect: the model has no input with a first extent; leave it out");
+      throw parse_error(file, 0, "the batch cannot be chosen: the model has no input with a first extent; leave out "
+                                 "what chooses it");
     }
     for (const auto& [name, extent] : options_.dimensions) {
       if (!names_.contains(name)) {

@@ -141,7 +141,7 @@ private:
       }
       return;
     }
-    throw error("the batch has no effect: no input of the program has a first extent; leave it out");
+    throw error("the batch cannot be chosen: no input of the program has a first extent; leave out what chooses it");
   }
 
   // Inputs, parameters and state.

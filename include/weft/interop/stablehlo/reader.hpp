@@ -494,7 +494,7 @@ inline model reader::read(std::string_view bytes, const std::string& file) const
   if (parsed.has_open_batch && batch == 0) {
     m.assumed.insert(m.assumed.begin(), {.given_by = assumed_size::option::batch});
   } else if (!parsed.has_open_batch && batch != 0) {
-    throw parse_error(file, 0, "the batch has no effect: the text says all extents; leave it out");
+    throw parse_error(file, 0, "the batch cannot be chosen: the text says all extents; leave out what chooses it");
   }
   if (parsed.has_open_others) {
     m.assumed.push_back({.name = "extents written ?", .value = unknown_dimension});

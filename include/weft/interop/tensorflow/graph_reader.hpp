@@ -314,7 +314,7 @@ private:
   void note_assumptions() {
     const auto& a = assumed_;
     if (batch_given_ && !a.uses_batch) {
-      throw error("the batch has no effect: no extent is left open; leave it out");
+      throw error("the batch cannot be chosen: no extent is left open; leave out what chooses it");
     }
     using option = assumed_size::option;
     if (!batch_given_ && a.uses_batch) {

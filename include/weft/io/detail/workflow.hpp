@@ -130,7 +130,7 @@ public:
                              "write it before");
     count(num_in_place_, "{file is|files are} read by the task that writes {it|them}, which is not an edge");
     count(num_unlisted_, "{pair of tasks shares|pairs of tasks share} a file without being listed as parent and "
-                         "child; it makes an edge");
+                         "child; {it|each} makes an edge");
     return std::move(result);
   }
 
