@@ -140,7 +140,7 @@ std::vector<double> memory_left(const options& o, const weft::platform<>& p) {
         "--overhead: {} of every accelerator leaves nothing of the {} of {}; give what the framework takes of each, as "
         "in 1.5GiB, or a share, as in 0.05",
         weft::readable_bytes(static_cast<weft::byte_count>(o.overhead)), weft::readable_bytes(p.memory_capacity(d)),
-        weft::report::device_name(p, d)));
+        weft::report::memory_name(p, d)));
     }
   }
   return left;

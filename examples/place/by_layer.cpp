@@ -4,6 +4,7 @@
 #include "weft/bound/best.hpp"
 #include "weft/io/runtime_placement.hpp"
 #include "weft/io/text.hpp"
+#include "weft/report/names.hpp"
 #include "weft/solve/by_layers.hpp"
 
 #include <fmt/format.h>
@@ -96,8 +97,9 @@ std::string explain_no_split(const options& o, const problem& p, const partition
                          layers.num_layers, readable_bytes(found.resident), readable_bytes(found.capacity));
   const bool period = o.objective == objective::period;
   if (found.shortage) {
-    why += fmt::format("; the last one that was tried needs {} of {} on {}{}", readable_bytes(found.shortage->peak),
-                       readable_bytes(found.shortage->capacity), p.platform().name(found.shortage->device),
+    why += fmt::format("; the last one that was tried needs {} of {} {}{}", readable_bytes(found.shortage->peak),
+                       readable_bytes(found.shortage->capacity),
+                       report::in_memory_of(p.platform(), found.shortage->device),
                        period ? " for the steps that are in flight at once" : "");
   }
   const solve::by_layers_options alone{.devices = devices_of(o, p)};

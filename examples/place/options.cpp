@@ -312,9 +312,10 @@ void take_parallelism(const std::string& text, options& o) {
   if (o.by_speed && o.split_experts) {
     throw weft::error("--parallel: experts are split among devices that are alike; leave by-speed out");
   }
-  if (!o.examples.empty() && (o.examples.size() != o.ranks || std::find(o.examples.begin(), o.examples.end(), 0u) !=
-                                                                o.examples.end())) {
-    throw weft::error("--parallel data=N,by-speed=…: give N numbers of samples above 0, as in by-speed=169+87");
+  const auto idle = std::count(o.examples.begin(), o.examples.end(), 0u);
+  if (!o.examples.empty() && (o.examples.size() != o.ranks || std::ssize(o.examples) < idle + 2)) {
+    throw weft::error("--parallel data=N,by-speed=…: give N numbers of samples, at least two of them above 0, as in "
+                      "by-speed=169+87");
   }
   if (o.shard_updates) {
     o.split_experts = o.split_experts.value_or(false);

@@ -90,6 +90,14 @@ batch_split even_split(const std::vector<device_id>& devices, std::uint64_t batc
   return {devices, std::vector<std::uint64_t>(devices.size(), batch / devices.size()), shard_updates, split_experts};
 }
 
+/// The argument of --parallel that makes such a step again; `examples` are of all devices that it counts, if their
+/// numbers differ.
+std::string argument_of(std::size_t ranks, const batch_split& split, const std::vector<std::uint64_t>& examples) {
+  return fmt::format("data={},{}{}{}", ranks, split.shard_updates ? "sharded" : "whole",
+                     split.split_experts ? ",experts" : "",
+                     split.by_speed ? fmt::format(",by-speed={}", fmt::join(examples, "+")) : "");
+}
+
 /// A step made of such a split; null if updates are to be sharded and there are none, or experts split and there are
 /// fewer.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
@@ -155,9 +163,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   const auto alone = std::exchange(step->in.model.ops, std::move(made.graph));
   run_step(o, target, table, std::move(made.where), alone, made.origin, *step);
   auto& a = step->found;
-  step->spec = fmt::format("data={},{}{}{}", ranks, split.shard_updates ? "sharded" : "whole",
-                           split.split_experts ? ",experts" : "",
-                           split.by_speed ? fmt::format(",by-speed={}", fmt::join(split.examples, "+")) : "");
+  step->spec = argument_of(ranks, split, split.examples);
   a.strategy = fmt::format("data parallelism on {}, {} of {} samples{}", range_of(target.devices, split.devices),
                            split.by_speed ? fmt::format("{}", fmt::join(split.examples, " + "))
                                           : std::to_string(split.examples.front()),
@@ -217,7 +223,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   const double bytes = element_bytes(o, in.model);
   // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
   // less memory.
-  auto capacity = target.devices.memory_capacity(devices.front());
+  auto capacity = memory_for_each(target.devices, devices);
   std::unique_ptr<parallel_step> step;
   parallel::chosen_splits chosen;
   parallel::split_workload made;
@@ -457,9 +463,10 @@ step_by_speed make_step_by_speed(const options& o, const tool::target& target, c
       std::vector<std::size_t> full;
       const auto& found = x.step->found;
       for (const auto& s : memory_shortages(*x.step->made, found.plan.placement, found.run)) {
-        const auto i = static_cast<std::size_t>(std::find(devices.begin(), devices.end(), s.device) - devices.begin());
-        if (i < devices.size() && asked[i] > 0) {
-          full.push_back(i);
+        for (std::size_t i = 0; i < devices.size(); ++i) { // a shortage is told of the device whose memory it is
+          if (asked[i] > 0 && target.devices.memory_of(devices[i]) == s.device) {
+            full.push_back(i);
+          }
         }
       }
       return full;
@@ -474,26 +481,30 @@ step_by_speed make_step_by_speed(const options& o, const tool::target& target, c
 std::string about_limits(const tool::target& target, const std::vector<device_id>& devices,
                          const parallel::batch_parts& parts, std::uint64_t batch) {
   std::vector<std::string> held;
-  std::vector<std::string> full;
+  std::vector<std::string> full, none;
   for (std::size_t i = 0; i < parts.limits.size(); ++i) {
     const auto name = report::device_name(target.devices, devices[i]);
     held.push_back(fmt::format("{} on {}", parts.limits[i], name));
     if (parts.samples[i] == parts.limits[i]) {
-      full.push_back(name);
+      (parts.limits[i] == 0 ? none : full).push_back(name);
     }
   }
   return parts.left > 0 ? fmt::format("does not fit: of {} samples, {} fit ({}); give a smaller batch", batch,
                                       batch - parts.left, fmt::join(held, ", "))
-         : full.empty() ? std::string{}
-                        : fmt::format("no more samples fit on {}", fmt::join(full, ", "));
+         : none.empty() && full.empty() ? std::string{}
+         : none.empty()                 ? fmt::format("no more samples fit on {}", fmt::join(full, ", "))
+         : full.empty()                 ? fmt::format("no sample fits on {}", fmt::join(none, ", "))
+                                        : fmt::format("no sample fits on {}, and no more on {}", fmt::join(none, ", "),
+                                                      fmt::join(full, ", "));
 }
 
 constexpr const char* nothing_updated = "nothing is updated, so there are no updates to shard";
 
 /// Tries the batch in parts by speed, with updates whole or sharded; whether its step fits with parts by speed alone.
+/// `why` becomes the reason that nothing is shared, if memory is one.
 bool try_by_speed(const options& o, const tool::target& target, const tool::input& in,
                   const std::vector<device_id>& devices, bool sharded, const cost::efficiency_table& table,
-                  parallel_answer& all) {
+                  std::string& why, parallel_answer& all) {
   step_by_speed x;
   if (o.examples.empty()) {
     x = make_step_by_speed(o, target, in, devices, sharded, table);
@@ -515,8 +526,10 @@ bool try_by_speed(const options& o, const tool::target& target, const tool::inpu
     return false;
   }
   if (count < 2) { // which is no way to share the batch
+    why = fmt::format("one device would get all samples{}{}", about.empty() ? "" : "; ", about);
     return false;
   }
+  x.step->spec = argument_of(devices.size(), {.shard_updates = sharded, .by_speed = true}, x.parts.samples);
   if (!about.empty()) {
     x.step->about = about;
     x.step->found.strategy += "; " + about;
@@ -559,16 +572,21 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
   }
   on_stage("splitting the batch by speed");
   bool fits = false;
+  const auto num_ways = all.ways.size();
+  std::string why;
   for (const bool sharded : {false, true}) {
     if (o.shard_updates ? *o.shard_updates != sharded : fits) {
       continue;
     }
     try {
-      fits = try_by_speed(o, target, in, devices, sharded, table, all);
+      fits = try_by_speed(o, target, in, devices, sharded, table, why, all);
     } catch (const error& e) { // such as a model whose batch is fixed
       all.why_not = e.what();
       return;
     }
+  }
+  if (all.ways.size() == num_ways && !why.empty() && (asked || alike_devices(target.devices).size() < 2)) {
+    all.why_not = why;
   }
 }
 

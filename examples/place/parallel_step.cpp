@@ -56,6 +56,17 @@ std::vector<device_id> joined_devices(const options& o, const tool::target& targ
   return parallel::choose_devices(target.devices, among, levels, o.contention);
 }
 
+byte_count memory_for_each(const platform<>& p, const std::vector<device_id>& devices) {
+  constexpr auto unlimited = std::numeric_limits<byte_count>::max();
+  byte_count least = unlimited;
+  for (const device_id d : devices) {
+    const auto sharing = std::ranges::count(devices, p.memory_of(d), [&](device_id e) { return p.memory_of(e); });
+    const auto all = p.memory_capacity(d);
+    least = std::min(least, all == unlimited ? all : all / static_cast<byte_count>(sharing));
+  }
+  return least;
+}
+
 placement replica_on(device_id home, const workload& w, const platform<>& p) {
   placement where(w.num_ops(), home);
   std::vector<kind_set> of_group(w.num_groups(), kind_set::all());
@@ -203,8 +214,8 @@ void follow_step(const options& o, const tool::target& target, parallel_step& st
   }
   for (const auto& s : memory_shortages(*step.made, a.plan.placement, a.run)) {
     a.found = false;
-    a.why = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(s.peak), readable_bytes(s.capacity),
-                        report::device_name(target.devices, s.device));
+    a.why = fmt::format("does not fit: needs {} of {} {}", readable_bytes(s.peak), readable_bytes(s.capacity),
+                        report::in_memory_of(target.devices, s.device));
     break;
   }
 }

@@ -20,6 +20,10 @@ std::vector<weft::device_id> joined_devices(const options& o, const tool::target
                                             const std::vector<weft::device_id>& among,
                                             const std::vector<weft::parallel::mesh_level>& levels);
 
+/// The bytes that each of these devices may fill, if those that work in one memory have equal parts of it: of those
+/// that have least.
+weft::byte_count memory_for_each(const weft::platform<>& p, const std::vector<weft::device_id>& devices);
+
 /// All ops on the device; those that may not run there, and their colocation groups, on the one that may and is
 /// nearest.
 weft::placement replica_on(weft::device_id home, const weft::workload& w, const weft::platform<>& p);

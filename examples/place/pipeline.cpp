@@ -276,7 +276,7 @@ private:
       return chosen;
     };
     constexpr auto unlimited = std::numeric_limits<byte_count>::max();
-    const auto capacity = target_.devices.memory_capacity(devices.front()) * shape.stages; // of all stages
+    const auto capacity = memory_for_each(target_.devices, devices) * shape.stages; // of all stages
     const auto& fastest_splits = choose(0, unlimited);
     const auto& chosen = fastest_splits.peak <= capacity ? fastest_splits : choose(shape.stages, capacity);
     if (!chosen.found) {
@@ -473,7 +473,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   }
   std::vector<byte_count> capacity;
   for (const device_id d : ids(target.devices.num_devices())) {
-    capacity.push_back(target.devices.memory_capacity(d));
+    const bool is_stage = std::find(devices.begin(), devices.end(), d) != devices.end();
+    capacity.push_back(is_stage ? memory_for_each(target.devices, devices) : target.devices.memory_capacity(d));
   }
   if (shard_updates) { // each replica has a part of what only updates read
     const auto& w = staged.graph;
@@ -516,7 +517,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       if (!step) {
         step = std::make_unique<parallel_step>();
         step->found.why = "no order of its micro-batches was found that fits" +
-                          about_memory(p, target.devices.memory_capacity(devices.front()));
+                          about_memory(p, memory_for_each(target.devices, devices));
       }
       break;
     }

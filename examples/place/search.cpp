@@ -10,6 +10,7 @@
 #include "weft/parallel/placed_way.hpp"
 #include "weft/partition/first_device.hpp"
 #include "weft/partition/layer_split.hpp"
+#include "weft/report/names.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/plan_of.hpp"
@@ -63,8 +64,8 @@ report::alternative assess(const options& o, const problem& p, std::string name,
   for (const device_id d : ids(p.num_devices())) {
     const byte_count capacity = p.capacity(d);
     if (memory.peaks()[d] > capacity) {
-      a.status = fmt::format("does not fit: needs {} of {} on {}", readable_bytes(memory.peaks()[d]),
-                             readable_bytes(capacity), p.platform().name(d));
+      a.status = fmt::format("does not fit: needs {} of {} {}", readable_bytes(memory.peaks()[d]),
+                             readable_bytes(capacity), report::in_memory_of(p.platform(), d));
       break;
     }
   }
@@ -163,8 +164,8 @@ std::string explain(const options& o, const problem& p, const estimate& base, co
   }
   if (r.shortage) {
     why += (why.empty() ? "" : "\n  ") + std::string{"in the plan that came nearest, "} +
-           to_string(*r.shortage, [&](op_id v) { return p.workload().name(v); },
-                     [&](device_id d) { return p.platform().name(d); });
+           about_shortage(*r.shortage, report::memory_name(p.platform(), r.shortage->device),
+                          [&](op_id v) { return p.workload().name(v); });
   } else if (why.empty()) {
     why = "the search ended without one, and without a proof that there is none";
   }

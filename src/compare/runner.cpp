@@ -6,6 +6,7 @@
 #include "throughput.hpp"
 
 #include "weft/bound/component_memory.hpp"
+#include "weft/report/names.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/any_network.hpp"
 #include "weft/solve/best.hpp"
@@ -149,8 +150,9 @@ private:
       if (found.status == weft::status::infeasible && found.reason) { // a proof says more than what came nearest
         explain(s, *found.reason, made.record);
       } else if (found.shortage) {
-        const auto text = to_string(*found.shortage, [&](weft::op_id v) { return s.workload().name(v); },
-                                    [&](weft::device_id d) { return s.task->platform().name(d); }, 0);
+        const auto memory = weft::report::memory_name(s.task->platform(), found.shortage->device);
+        const auto name = [&](weft::op_id v) { return s.workload().name(v); };
+        const auto text = about_shortage(*found.shortage, memory, name, 0);
         made.record.reason = "in the plan that came nearest, " + text.substr(0, text.find('\n'));
       } else if (found.reason) {
         explain(s, *found.reason, made.record);

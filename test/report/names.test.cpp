@@ -30,4 +30,19 @@ TEST_CASE("op_name, op_type and device_name take names where there are some") {
   CHECK(weft::report::device_name(p, 1) == "gpu 1");
 }
 
+TEST_CASE("memory_name and in_memory_of name the devices that share a memory") {
+  const weft::device gpu{.kind = weft::device_kind::gpu, .memory_of = 0};
+  weft::platform p{{weft::device{}, gpu, weft::device{.kind = weft::device_kind::gpu}, gpu},
+                   weft::link_matrix{4, {.bandwidth = 1}}};
+  p.set_names({"cpu", "gpu0", "gpu1", "gpu2"});
+  for (const weft::device_id d : {0u, 1u, 3u}) {
+    CHECK(weft::report::names_sharing_memory(p, d) == "cpu, gpu0 and gpu2");
+    CHECK(weft::report::memory_name(p, d) == "the memory that cpu, gpu0 and gpu2 share");
+    CHECK(weft::report::in_memory_of(p, d) == "in the memory that cpu, gpu0 and gpu2 share");
+  }
+  CHECK(weft::report::names_sharing_memory(p, 2).empty());
+  CHECK(weft::report::memory_name(p, 2) == "gpu1");
+  CHECK(weft::report::in_memory_of(p, 2) == "on gpu1");
+}
+
 } // namespace report_names_test

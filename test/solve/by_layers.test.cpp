@@ -410,6 +410,53 @@ TEST_CASE("by_layers: a period counts the memory of the steps in flight, a makes
   }
 }
 
+TEST_CASE("by_layers: what lives with the layers of a device counts in the memory that it works in") {
+  const auto w = training(8, 10);
+  const auto on = [](byte_count shared, byte_count own) {
+    return platform<uniform_links>{{{.kind = device_kind::cpu, .memory_capacity = shared},
+                                    {.kind = device_kind::gpu, .memory_of = 0},
+                                    {.kind = device_kind::gpu, .memory_capacity = own}},
+                                   {}};
+  };
+  for (const bool period : {false, true}) {
+    CAPTURE(period);
+    const auto q = on(70, 70);
+    const problem p{w, q};
+    const auto r = solve::by_layers(p, partition::find_layers(p), {.period = period});
+    REQUIRE(r.found);
+    CHECK(r.capacity == 140);
+    for (const device_id d : {1u, 2u}) {
+      CHECK(std::count(r.devices.begin(), r.devices.end(), d) > 0);
+    }
+    trace run;
+    simulator{p, schedule::path_completion_time{}}.run(plan{r.placement}, simulate::recorder{run});
+    CHECK(throughput::peaks_in_flight(p, r.placement, run, period ? r.value : 1e9)[0] <= 70);
+  }
+}
+
+TEST_CASE("by_layers: devices of one memory keep to it together") {
+  const auto w = chain(std::vector<double>(6, 1.0), 10, 0); // 60 of parameters
+  const auto on = [](byte_count shared) {
+    return platform<uniform_links>{{{.kind = device_kind::gpu, .memory_capacity = shared},
+                                    {.kind = device_kind::gpu, .memory_of = 0},
+                                    {.kind = device_kind::gpu, .memory_capacity = 40}},
+                                   {}};
+  };
+  for (const byte_count shared : {20, 30, 40}) { // with two layers on each device, the first two hold 40
+    CAPTURE(shared);
+    const auto q = on(shared);
+    const problem p{w, q};
+    const auto r = solve::by_layers(p, partition::find_layers(p), {.period = true});
+    REQUIRE(r.found);
+    CHECK(r.value == (shared == 20 ? 4 : shared == 30 ? 4 : 2));
+    byte_count held = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      held += r.placement[v] < 2 ? w.resident_bytes(v) : 0;
+    }
+    CHECK(held <= shared);
+  }
+}
+
 TEST_CASE("by_layers: the faster device gets more, wherever it stands") {
   const auto w = chain(std::vector<double>(9, 1.0), 1, 0);
   std::vector<device> devices(2, {.kind = device_kind::gpu});

@@ -32,6 +32,62 @@ def graph_of_fetch(write):
                  ''.join(node(name, 'MatMul', 'x', 'w') for name in 'abc'))
 
 
+def parts_by_speed(folder):
+    """Parts of a batch by speed where memory limits them, and the plans of these."""
+    few = ('--budget', '10moves')
+    step = re.compile(r'Step time +(\S+ \S+)')
+
+    def platform(name, host, *gpus):
+        """A file; each GPU has a name, a speed, and bytes of memory of its own or the device that has it."""
+        devices = [{'name': 'host', 'kind': 'cpu', 'speed': 1e12, 'memory': host, 'memory_bandwidth': 1e11}]
+        for gpu, speed, memory in gpus:
+            devices.append({'name': gpu, 'kind': 'gpu', 'speed': speed, 'memory_bandwidth': 1e12,
+                            'memory' if isinstance(memory, int) else 'memory_of': memory})
+        with open(os.path.join(folder, name), 'w') as f:
+            json.dump({'format': 'weft.platform', 'version': 1, 'devices': devices,
+                       'links': {'uniform': {'bandwidth': 1e10}}}, f)
+        return f.name
+
+    # A processor and a GPU that share one memory
+    one = platform('shared.json', 2**32, ('card', 1e13, 'host'))
+    net = ('zoo:mnist_conv@256', '--platform', one, *few)
+    summary = flat(placed(*net, '--overhead', '1GiB'))
+    check('in the memory that host and card share' in summary and 'of its 3.00 GiB' in summary and
+          'host and card share one memory; its peak is shown for each' in summary, f'one memory: {summary}')
+    refused(*net, '--overhead', '4GiB', because='of the memory that host and card share')
+    refused(*net, '--offload', 'auto', because='card works in that memory already')
+    tight = flat(placed(*net[:2], platform('tight_shared.json', 120 * 2**20, ('card', 1e13, 'host')), *few))
+    check(re.search(r'does not fit: needs [\d.]+ MiB of 120 MiB in the memory that host and card share', tight) and
+          not re.search(r'MiB on (host|card)', tight), f'what does not fit: {tight}')
+    tighter = platform('tighter_shared.json', 60 * 2**20, ('card', 1e13, 'host'))
+    r = run(*net[:2], tighter, '--by-layer')
+    check(r.returncode == 1 and 'in the memory that host and card share' in flat(r.stderr), f'by layer: {r.stderr}')
+
+    # … and another GPU: what is short is the memory of a device that has no part of the batch
+    batch = ('zoo:resnet50_cifar10@1024', '--platform')
+    shared = platform('shared_and_own.json', 2**30, ('card', 1e13, 'host'), ('slow', 4e12, 24 * 2**30))
+    plan = os.path.join(folder, 'shared_by_speed.json')
+    found = placed(*batch, shared, *few, '--parallel', 'data', '--plan', plan)
+    samples = [int(x) for x in re.search(r'on card to slow, (\d+) \+ (\d+) of 1024 samples', flat(found)).groups()]
+    check(sum(samples) == 1024 and 0 < samples[0] < 707 and 'no more samples fit on card' in flat(found) and
+          'Not valid' not in found, f'parts of which one is in the memory of another device: {found[:600]}')
+    again = placed(*batch, shared, '--from-plan', plan)
+    check(step.search(again)[1] == step.search(found)[1], f'and again: {again[:600]}')
+
+    # The fastest device holds nothing
+    gpus = ('gpu0', 2e13, 2**24), ('gpu1', 1e13, 24 * 2**30), ('gpu2', 6e12, 24 * 2**30)
+    three = platform('three.json', 2**40, *gpus)
+    plan = os.path.join(folder, 'without_fastest.json')
+    found = placed(*batch, three, *few, '--parallel', 'data', '--plan', plan)
+    check('data parallelism on gpu1 to gpu2' in flat(found) and 'no sample fits on gpu0' in flat(found),
+          f'without the fastest: {found[:600]}')
+    again = placed(*batch, three, '--from-plan', plan)
+    check(step.search(again)[1] == step.search(found)[1], f'and again: {again[:600]}')
+    refused(*batch, platform('two.json', 2**40, *gpus[:2]), *few, '--parallel', 'data',
+            because='--parallel data: one device would get all samples; no sample fits on gpu0')
+    refused(*batch, three, *few, '--parallel', 'data=3,by-speed=0+1024+0', because='at least two of them above 0')
+
+
 def main(folder):
     def path(name):
         return os.path.join(folder, name)
@@ -979,5 +1035,6 @@ def main(folder):
 
 
 with tempfile.TemporaryDirectory() as folder:
+    parts_by_speed(folder)
     main(folder)
 finish()

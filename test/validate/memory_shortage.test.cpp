@@ -154,6 +154,9 @@ TEST_CASE("memory_shortages: what fills the devices of the scene, in words") {
         "device 0 'host' lacks 10 B at 3 s: it needs 110 B and has 100 B; 100 B are resident and 10 B are 2 tensors\n"
         "  8 B  made by op 0 'a', kept for op 4 'e'\n"
         "  2 B  made by op 2 'c'");
+  CHECK(about_shortage(found[0], "the memory that host and gpu share", name, 0) ==
+        "the memory that host and gpu share lacks 10 B at 3 s: it needs 110 B and has 100 B; 100 B are resident and "
+        "10 B are 2 tensors\n  and 2 smaller ones");
   CHECK(to_string(found[0], 1) ==
         "device 0 lacks 10 B at 3 s: it needs 110 B and has 100 B; 100 B are resident and 10 B are 2 tensors\n"
         "  8 B  made by op 0, kept for op 4\n"

@@ -68,9 +68,11 @@ inline batch_parts parts_by_speed(std::uint64_t batch, std::span<const double> s
 
 /// The same with no more on any device than its memory holds. `full(samples)` returns the numbers of the devices that
 /// lack memory if each takes so many samples, or `std::nullopt` to stop; what a device holds must not depend on the
-/// parts of the others. It is asked of the parts by speed and, if these do not fit, of others from which bisection
-/// finds what each device holds, all at once. `left` is what does not fit on all of them together; what was not found
-/// out before the end does not fit. Complexity: O(log batch) calls.
+/// parts of the others. Devices that work in one memory break that: if each of them that has samples is said to lack
+/// memory where they lack it together, parts are found that fit, though others may be larger. It is asked of the parts
+/// by speed and, if these do not fit, of others from which bisection finds what each device holds, all at once. `left`
+/// is what does not fit on all of them together; what was not found out before the end does not fit. Complexity: O(log
+/// batch) calls.
 template <class Full>
 batch_parts parts_within_memory(std::uint64_t batch, std::span<const double> seconds, Full full) {
   const auto n = seconds.size();

@@ -34,18 +34,25 @@ struct memory_shortage {
   constexpr byte_count excess() const { return peak - capacity; }
 };
 
-/// The shortage on one line, and below it the `most` largest tensors, a line each. `op_name(v)` and `device_name(d)`
-/// may return empty names.
-template <class OpName, class DeviceName>
-std::string to_string(const memory_shortage& s, OpName op_name, DeviceName device_name, std::size_t most = 10) {
-  const auto named = [](const char* what, std::uint32_t id, std::string_view name) {
-    return what + std::to_string(id) + (name.empty() ? "" : " '" + std::string{name} + "'");
-  };
+namespace detail {
+
+/// `op 3 'loss'`, or `op 3` if the name is empty.
+inline std::string numbered_name(const char* what, std::uint32_t id, std::string_view name) {
+  return what + std::to_string(id) + (name.empty() ? "" : " '" + std::string{name} + "'");
+}
+
+} // namespace detail
+
+/// The shortage on one line, and below it the `most` largest tensors, a line each. `memory` says what is short, such as
+/// `the memory that cpu and gpu0 share`; `op_name(v)` may return empty names.
+template <class OpName>
+std::string about_shortage(const memory_shortage& s, const std::string& memory, OpName op_name, std::size_t most = 10) {
+  using detail::numbered_name;
   byte_count tensors = 0;
   for (const auto& t : s.alive) {
     tensors += t.bytes;
   }
-  std::string text = named("device ", s.device, device_name(s.device)) + " lacks " + readable_bytes(s.excess()) +
+  std::string text = memory + " lacks " + readable_bytes(s.excess()) +
                      " at " + readable_number(s.time) + " s: it needs " + readable_bytes(s.peak) + " and has " +
                      readable_bytes(s.capacity) + "; " + readable_bytes(s.resident) + " are resident and " +
                      readable_bytes(tensors) + " are " + std::to_string(s.alive.size()) +
@@ -53,13 +60,19 @@ std::string to_string(const memory_shortage& s, OpName op_name, DeviceName devic
   for (std::size_t i = 0; i < std::min(most, s.alive.size()); ++i) {
     const auto& t = s.alive[i];
     text += "\n  " + readable_bytes(t.bytes) + "  " + (t.received ? "a copy of what " : "made by ") +
-            named("op ", t.producer, op_name(t.producer)) + (t.received ? " made" : "") +
-            (t.keeper == none ? "" : ", kept for " + named("op ", t.keeper, op_name(t.keeper)));
+            numbered_name("op ", t.producer, op_name(t.producer)) + (t.received ? " made" : "") +
+            (t.keeper == none ? "" : ", kept for " + numbered_name("op ", t.keeper, op_name(t.keeper)));
   }
   if (s.alive.size() > most) {
     text += "\n  and " + std::to_string(s.alive.size() - most) + " smaller ones";
   }
   return text;
+}
+
+/// The same of the device's memory. `device_name(d)` may return empty names, too.
+template <class OpName, class DeviceName>
+std::string to_string(const memory_shortage& s, OpName op_name, DeviceName device_name, std::size_t most = 10) {
+  return about_shortage(s, detail::numbered_name("device ", s.device, device_name(s.device)), op_name, most);
 }
 
 /// The same with ids only.

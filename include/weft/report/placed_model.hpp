@@ -278,11 +278,7 @@ void follow_memory(placed_model& m, const Problem& p, const placement& where, co
   for (const device_id d : ids(p.num_devices())) {
     m.memory.push_back(thin(curves[p.memory_of(d)], bins));
     m.devices[d].peak_bytes = tracker.peaks()[p.memory_of(d)];
-    std::vector<std::string> names;
-    p.memories().for_each_sharing(d, [&](device_id e) { names.push_back(m.devices[e].name); });
-    for (std::size_t i = 0; i < names.size() && names.size() > 1; ++i) {
-      m.devices[d].memory += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-    }
+    m.devices[d].memory = names_sharing_memory(p.platform(), d);
   }
 }
 

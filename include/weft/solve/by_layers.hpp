@@ -173,7 +173,7 @@ private:
       return true;
     };
     return p_.platform().kind(d) == p_.platform().kind(e) && p_.capacity(d) == p_.capacity(e) && time_[d] == time_[e] &&
-           same(d, e, e, d) && std::all_of(others.begin(), others.end(), [&](device_id f) {
+           p_.memories().alike(d, e) && same(d, e, e, d) && std::all_of(others.begin(), others.end(), [&](device_id f) {
              return f == d || f == e || (same(d, f, e, f) && same(f, d, f, e));
            });
   }
@@ -276,8 +276,16 @@ private:
   std::size_t density_of(const std::vector<device_id>& order, std::size_t j) const {
     return options_.period ? order.size() - 1 - j : order[j];
   }
-  bool fits(device_id d, double density, std::uint32_t begin, std::uint32_t end) const {
-    return reserved(d, density, begin, end) <= share_ * static_cast<double>(p_.capacity(d));
+  bool fits(const std::vector<device_id>& order, device_id d, double density, std::uint32_t begin,
+            std::uint32_t end) const {
+    return reserved(d, density, begin, end) <= share_ * room(order, d);
+  }
+  /// Bytes that a device of an order may fill: its memory, or an equal part for each of those that work in it.
+  double room(const std::vector<device_id>& order, device_id d) const {
+    const auto sharing = !evenly_ ? 1 : std::count_if(order.begin(), order.end(), [&](device_id e) {
+      return p_.memory_of(e) == p_.memory_of(d);
+    });
+    return static_cast<double>(p_.capacity(d)) / static_cast<double>(sharing);
   }
   double reserved(device_id d, double density, std::uint32_t begin, std::uint32_t end) const {
     const auto resident = static_cast<double>(resident_[d][end] - resident_[d][begin]);
@@ -317,7 +325,7 @@ private:
         }
       }
       for (std::uint32_t end = 1; end <= parts_; ++end) {
-        for (std::uint32_t begin = end; !cell(j, end).empty() && begin-- > 0 && fits(d, density, begin, end);) {
+        for (std::uint32_t begin = end; !cell(j, end).empty() && begin-- > 0 && fits(order, d, density, begin, end);) {
           for (const auto& a : arrivals[begin]) {
             for (auto& s : cell(j, end)) {
               const double busy = a.receiving + (time_[d][end] - time_[d][begin]) + s.sending;
@@ -439,16 +447,30 @@ private:
       const auto end = static_cast<std::uint32_t>(last - c.devices.begin());
       const auto j = static_cast<std::size_t>(std::find(c.order->begin(), c.order->end(), d) - c.order->begin());
       const double bytes = reserved(d, density_[density_of(*c.order, j)], begin, end);
-      share = bytes > 0 ? std::max(share, bytes / static_cast<double>(p_.capacity(d))) : share;
+      share = bytes > 0 ? std::max(share, bytes / room(*c.order, d)) : share;
       begin = end;
     }
     return share;
   }
 
+  /// The best split that keeps to the memory. Devices that work in one memory may fill all of it each, as their layers
+  /// fit together or not; if no such split is found, an equal part of it each.
+  by_layers_result best_of(const std::vector<std::vector<device_id>>& orders) {
+    auto r = first_that_fits(orders);
+    const auto& devices = orders.front();
+    if (!r.found && !r.reason && p_.memories().of(devices).size() < devices.size()) {
+      evenly_ = true;
+      auto again = first_that_fits(orders);
+      evenly_ = false;
+      return again.found ? again : r;
+    }
+    return r;
+  }
+
   /// Splits until one keeps to the memory when it runs, one step alone or, for a period, steps that follow each other:
   /// what devices hold then besides parameters, in proportion to what their layers make, is what the next split
   /// reserves.
-  by_layers_result best_of(const std::vector<std::vector<device_id>>& orders) {
+  by_layers_result first_that_fits(const std::vector<std::vector<device_id>>& orders) {
     by_layers_result r;
     std::fill(density_.begin(), density_.end(), 0.0);
     for (int round = 0; round < 40; ++round) {
@@ -475,21 +497,27 @@ private:
         }
         double made = 0;
         for (std::uint32_t i = 0; i < parts_; ++i) {
-          made += devices[i] == d ? made_[d][i + 1] - made_[d][i] : 0;
+          const auto& of_parts = made_[devices[i]];
+          made += p_.memory_of(devices[i]) == d ? of_parts[i + 1] - of_parts[i] : 0;
         }
         byte_count resident = 0;
         for (const op_id v : ids(p_.num_ops())) {
-          resident += (*where)[v] == d ? p_.workload().resident_bytes(v) : 0;
+          resident += p_.memory_of((*where)[v]) == d ? p_.workload().resident_bytes(v) : 0;
         }
         r.shortage = {.device = d, .peak = peaks[d], .capacity = p_.capacity(d), .resident = resident};
         const double density = made > 0 ? static_cast<double>(peaks[d] - resident) / made : 0;
-        const auto j = static_cast<std::size_t>(std::find(order->begin(), order->end(), d) - order->begin());
-        if (made > 0 && density > density_[density_of(*order, j)]) {
-          density_[density_of(*order, j)] = density;
-          short_of_memory = true;
-        } else {
+        bool raised = false;
+        for (std::size_t j = 0; j < order->size(); ++j) {
+          auto& known = density_[density_of(*order, j)];
+          if (p_.memory_of((*order)[j]) == d && density > known) {
+            known = density;
+            raised = true;
+          }
+        }
+        if (!raised) {
           return r; // ops that may run nowhere else
         }
+        short_of_memory = true;
       }
       if (!short_of_memory) {
         r.found = true;
@@ -527,6 +555,7 @@ private:
   std::vector<crossing> crossing_;                // after each part
   std::vector<double> density_;                   // bytes to reserve per byte that is made, see `density_of`
   double share_ = 1;                              // of its memory that a device may reserve
+  bool evenly_ = false;                           // each device of a memory may fill an equal part of it only
   std::map<std::pair<device_id, device_id>, std::vector<handover>> handovers_; // of the pairs that were asked for
 };
 
@@ -544,9 +573,11 @@ private:
 /// by ids. Which cut is best for an order is found by dynamic programming, for a chain of layers exactly, with sends
 /// and transfers: a tensor that skips layers is transferred at each border that it crosses, and sent at the first.
 /// Memory is that of a run; what it holds besides parameters is estimated from run to run, so that a split that just
-/// fits may be missed. Without a split, `found` is false.
-/// Complexity: O(orders · (devices · layers² + devices² · layers) + n + m · layers) per run, at most 40 runs, each with
-/// some ten such passes for the one that is least full, where sends cost the same to all devices; and
+/// fits may be missed. Devices that work in one memory are taken to have it to themselves; only if no split is found
+/// with which they keep to it together, an equal part of it each. Without a split, `found` is false.
+/// Complexity: O(orders · (devices · layers² + devices² · layers) + n + m · layers) per run, at most 40 runs, or 80 if
+/// devices share memories, each with some ten such passes for the one that is least full, where sends cost the same to
+/// all devices; and
 /// O(devices³ · tensors between layers) for finding devices alike.
 template <must_be::problem Problem>
 by_layers_result by_layers(const Problem& p, const partition::model_layers& layers,
