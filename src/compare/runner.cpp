@@ -151,8 +151,8 @@ private:
         explain(s, *found.reason, made.record);
       } else if (found.shortage) {
         const auto memory = weft::report::memory_name(s.task->platform(), found.shortage->device);
-        const auto name = [&](weft::op_id v) { return s.workload().name(v); };
-        const auto text = about_shortage(*found.shortage, memory, name, 0);
+        const auto op_name = [&](weft::op_id v) { return s.workload().name(v); };
+        const auto text = about_shortage(*found.shortage, memory, op_name, 0);
         made.record.reason = "in the plan that came nearest, " + text.substr(0, text.find('\n'));
       } else if (found.reason) {
         explain(s, *found.reason, made.record);
