@@ -173,7 +173,7 @@ TEST_CASE("memory over time: what is resident may be read on another device of i
     b.add_edge(view, reader);
   }
   const auto w = std::move(b).build();
-  for (const byte_count capacity : {26, 30, 38}) {
+  for (const byte_count capacity : {26u, 30u, 38u}) {
     CAPTURE(capacity);
     const platform<> q{{{.memory_capacity = capacity}, {.kind = device_kind::gpu, .speed = 2, .memory_of = 0}},
                        link_matrix{2}};
