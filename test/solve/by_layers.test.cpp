@@ -442,7 +442,7 @@ TEST_CASE("by_layers: devices of one memory keep to it together") {
                                     {.kind = device_kind::gpu, .memory_capacity = 40}},
                                    {}};
   };
-  for (const byte_count shared : {20, 30, 40}) { // with two layers on each device, the first two hold 40
+  for (const byte_count shared : {20u, 30u, 40u}) { // with two layers on each device, the first two hold 40
     CAPTURE(shared);
     const auto q = on(shared);
     const problem p{w, q};
