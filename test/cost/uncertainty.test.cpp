@@ -88,12 +88,12 @@ TEST_CASE("spread: what is no distribution is refused in one line") {
     }
     return std::string{};
   };
-  CHECK(message(cost::lognormal{-0.1}).starts_with("lognormal spread: -0.1 is none: sigma"));
+  CHECK(message(cost::lognormal{-0.1}).starts_with("lognormal spread: -0.1 is not a spread: sigma"));
   CHECK(message(cost::lognormal{std::nan("")}).find("lognormal spread: ") == 0);
-  CHECK(message(cost::uniform{1}).starts_with("uniform spread: 1 is none: the width"));
+  CHECK(message(cost::uniform{1}).starts_with("uniform spread: 1 is not a spread: the width"));
   CHECK(message(cost::empirical{}) == "empirical spread: has no factors to draw from; give at least one");
-  CHECK(message(cost::empirical{{1, 0}}).starts_with("empirical spread: 0 is none"));
-  CHECK(message(cost::empirical{{HUGE_VAL}}).starts_with("empirical spread: inf is none"));
+  CHECK(message(cost::empirical{{1, 0}}).starts_with("empirical spread: 0 is not a spread"));
+  CHECK(message(cost::empirical{{HUGE_VAL}}).starts_with("empirical spread: inf is not a spread"));
 }
 
 TEST_CASE("uncertainty: by op type") {
