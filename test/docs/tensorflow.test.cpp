@@ -56,8 +56,8 @@ TEST_CASE("docs: a graph is placed and written") {
 // [options]
 /// Reads a graph whose input `x` has no shape, with the times of a run.
 weft::model read_with_times(const std::string& graph_bytes, const std::string& run_bytes) {
-  const weft::tensorflow::reader reader{
-    .batch = 32, .shapes = {{"x", {32, 784}}}, .costs = weft::tensorflow::read_costs(run_bytes, "run.pb")};
+  const weft::tensorflow::reader reader{.shapes = {{"x", {32, 784}}},
+                                        .costs = weft::tensorflow::read_costs(run_bytes, "run.pb")};
   return reader.read(graph_bytes, "graph.pb");
 }
 
@@ -88,7 +88,9 @@ weft::model read_training(const std::string& bytes) {
 
 TEST_CASE("docs: a SavedModel is read by a signature") {
   const auto m =
-    read_training("saved_model_schema_version: 1 meta_graphs { graph_def { node { name: 'a' op: 'NoOp' } } "
+    read_training("saved_model_schema_version: 1 meta_graphs { graph_def { node { name: 'a' op: 'Placeholder' "
+                  "attr { key: 'dtype' value { type: DT_FLOAT } } "
+                  "attr { key: 'shape' value { shape { dim { size: -1 } } } } } } "
                   "signature_def { key: 'train' value { outputs { key: 'o' value { name: 'a:0' } } } } }");
   CHECK(m.ops.num_ops() == 1);
 }

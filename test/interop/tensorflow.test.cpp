@@ -218,7 +218,7 @@ TEST_CASE("loops count once, conditionals with both branches") {
 TEST_CASE("a batch that nothing depends on is refused") {
   const auto fixed = placeholder("x", {4}) + producer;
   CHECK_THROWS_WITH_AS((void)read(fixed, {.batch = 8}),
-                       doctest::Contains("batch has no effect: no extent is left open"),
+                       doctest::Contains("the batch cannot be chosen: no extent is left open"),
                        error);
   CHECK(read(fixed).notes.empty());
   CHECK_NOTHROW((void)read(fed, {.batch = 8}));
