@@ -11,6 +11,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,18 @@ struct op_case {
   std::optional<double> work = {};
 };
 
+/// With a batch of 2, where some extent is open.
+workload read_with_batch(const std::string& text) {
+  try {
+    return tensorflow::reader{.batch = 2, .extent = 3}.read(text, "op").ops;
+  } catch (const error& e) {
+    if (std::string_view{e.what()}.find("the batch cannot be chosen") == std::string_view::npos) {
+      throw;
+    }
+    return tensorflow::reader{.extent = 3}.read(text, "op").ops;
+  }
+}
+
 void check(const std::vector<op_case>& cases) {
   for (const auto& c : cases) {
     CAPTURE(c.op);
@@ -58,8 +71,8 @@ void check(const std::vector<op_case>& cases) {
                 ? placeholder(name, i.list)
                 : constant(name, "DT_INT32", i.is == input::single ? dims{} : dims{std::ssize(i.list)}, elements);
     }
-    const auto w = tensorflow::reader{.batch = 2, .extent = 3}
-                     .read(text + node("op", c.op, names, c.attributes) + "versions { producer: 27 }", "op").ops;
+    text += node("op", c.op, names, c.attributes) + "versions { producer: 27 }";
+    const auto w = read_with_batch(text);
     const auto op = static_cast<op_id>(w.num_ops() - 1);
     REQUIRE(w.outputs(op).size() >= c.elements.size());
     auto output = w.outputs(op).begin();
