@@ -22,9 +22,8 @@ struct machine_in_order {
 };
 
 machine_in_order in_order(const platform<>& p, const std::vector<device_id>& order) {
-  machine_in_order m;
+  machine_in_order m{.devices = chosen_devices(p.devices(), order)};
   for (const device_id a : order) {
-    m.devices.push_back(p.devices()[a]);
     for (const device_id b : order) {
       m.ways.push_back(a == b ? weft::link{} : p.links()(a, b));
     }

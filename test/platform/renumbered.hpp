@@ -30,11 +30,8 @@ struct renumbered_links {
 };
 
 inline weft::platform<> renumbered(const weft::platform<>& p, const std::vector<weft::device_id>& old) {
-  std::vector<weft::device> devices;
-  for (const auto d : old) {
-    devices.push_back(p.devices()[d]);
-  }
-  return {std::move(devices), weft::link_matrix{p.num_devices(), renumbered_links{&p.links(), old}}, p.send_work()};
+  return {weft::chosen_devices(p.devices(), old),
+          weft::link_matrix{p.num_devices(), renumbered_links{&p.links(), old}}, p.send_work()};
 }
 
 /// The numbers 0 … n − 1 in another order.

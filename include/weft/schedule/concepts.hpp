@@ -61,9 +61,12 @@ namespace why_not {
 template <class S, class Problem>
 struct ready_policy_for {
   static constexpr bool is_function = requires(const S& s, const placed_flow<Problem>& f, item_id i) { s(f, i); };
+  static constexpr bool has_keys =
+    requires(const S& s, const schedule::context<Problem>& c, std::span<double> keys) { s.assign_keys(c, keys); };
   static constexpr bool lacks_const =
     called_only_if_mutable<S, const placed_flow<Problem>&, item_id> ||
-    requires(S& s, const schedule::context<Problem>& c, std::span<double> keys) { s.assign_keys(c, keys); };
+    (!has_keys &&
+     requires(S& s, const schedule::context<Problem>& c, std::span<double> keys) { s.assign_keys(c, keys); });
   static constexpr bool has_queue = requires { typename S::template queue<Problem>; };
   static_assert(is_function || !lacks_const,
                 "weft: operator() or assign_keys of this ready policy is not const, and a policy holds options and no "
@@ -77,7 +80,7 @@ struct ready_policy_for {
                 "weft: the queue of this ready policy lacks a constructor of (problem), reset(policy, context), "
                 "push(item_id, double now) or pop(device_id, double now), an item_id; see "
                 "docs/concepts/ready_policy_for.md");
-  static_assert(is_function || has_queue || lacks_const,
+  static_assert(is_function || has_queue || has_keys || lacks_const,
                 "weft: this is not a ready policy, which the last stage of a pipeline must be, such as "
                 "schedule::path_completion_time{}: it has neither assign_keys(context, span<double>) const nor a "
                 "queue<Problem>, and is not a function of (placed_flow, item_id); a concurrency strategy, such as "
