@@ -477,7 +477,7 @@ step_by_speed make_step_by_speed(const options& o, const tool::target& target, c
   return x;
 }
 
-/// What is said of parts that memory limits: which devices are full, or that all of them are.
+/// The sentence about parts that memory limits: which devices are full, or that all of them are.
 std::string about_limits(const tool::target& target, const std::vector<device_id>& devices,
                          const parallel::batch_parts& parts, std::uint64_t batch) {
   std::vector<std::string> held;
@@ -590,7 +590,8 @@ void split_batch_by_speed(const options& o, const tool::target& target, const to
   }
 }
 
-/// Why no number of `devices`, those that are alike, shares a batch: `ranks` of them, or any number if that is 0.
+/// The reason that no number of `devices`, those that are alike, shares a batch: `ranks` of them, or any number if that
+/// is 0.
 std::string why_not_split(std::uint64_t batch, std::size_t ranks, std::size_t devices) {
   return ranks > devices ? fmt::format("there are only {} devices that are alike, not {}", devices, ranks)
          : ranks != 0    ? fmt::format("a batch of {} cannot be split among {} devices", batch, ranks)

@@ -357,7 +357,7 @@ public:
   constexpr byte_count capacity(device_id d) const { return (*capacity_)[d]; }
   /// The device whose memory d works in: d, unless devices share one. What a device holds counts there.
   constexpr device_id memory_of(device_id d) const { return weft::memory_of(*platform_, d); }
-  /// Which devices share a memory.
+  /// The devices that share a memory.
   constexpr const device_memories<Platform>& memories() const { return memories_; }
 
   /// The same problem with other costs, such as a sample of uncertain ones. O(1), and the model's own copy.

@@ -27,7 +27,7 @@
 
 namespace tool {
 
-/// What CLI11 says of a wrong argument, as other messages would say it.
+/// CLI11's sentence on a wrong argument, as other messages would say it.
 inline std::string in_our_words(std::string what) {
   constexpr std::size_t max_length = 500; // std::regex takes some of the stack for each character
   struct wording {
@@ -50,7 +50,7 @@ inline std::string in_our_words(std::string what) {
   return what;
 }
 
-/// How many letters have to be put in, left out or exchanged to make `b` of `a`.
+/// The number of letters that have to be put in, left out or exchanged to make `b` of `a`.
 inline std::size_t letters_apart(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

@@ -28,7 +28,7 @@ struct help_topic {
   std::string text = {}; ///< what follows its options, such as a list of names
 };
 
-/// What `--help` has to say besides the options.
+/// The text of `--help` besides the options.
 struct help_pages {
   std::vector<help_topic> topics = {};      ///< empty: all options are on one page
   std::vector<std::string_view> usual = {}; ///< options of the first page, in its order

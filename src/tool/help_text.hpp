@@ -52,7 +52,7 @@ inline std::string help_entry(std::string_view name, std::string_view text, std:
 /// `text`, wrapped, below a heading.
 inline std::string help_paragraph(std::string_view text) { return help_wrapped({}, text, 2); }
 
-/// What an option does up to the first blank line, which is what the first page says of it.
+/// The description of an option up to the first blank line, which is what the first page says of it.
 inline std::string_view help_summary(std::string_view text) { return text.substr(0, text.find("\n\n")); }
 
 } // namespace tool

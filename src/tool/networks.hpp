@@ -16,7 +16,7 @@ namespace tool {
 /// The networks for a help text: `zoo:` and the name, and what it is.
 std::string list_networks();
 
-/// Whether there is a network of that name, which a batch size and a mode may follow.
+/// True if there is a network of that name, which a batch size and a mode may follow.
 bool is_network(std::string_view spec);
 
 /// `weft::zoo::make`.

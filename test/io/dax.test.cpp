@@ -165,7 +165,7 @@ TEST_CASE("dax: files that several jobs write") {
   CHECK(std::string{cycle.what()}.find("the graph has a cycle") != std::string::npos);
 }
 
-/// Who is reached from whom.
+/// The nodes that are reached from each node.
 std::vector<std::vector<bool>> reach_of(const workload& w) {
   const std::size_t n = w.num_ops();
   std::vector<std::vector<bool>> reach(n, std::vector<bool>(n, false));

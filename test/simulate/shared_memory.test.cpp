@@ -27,7 +27,7 @@ using namespace weft;
 using test::drawn;
 using test::drawn_problem;
 
-/// What device m's memory holds at a moment at which nothing begins or ends.
+/// The bytes in device m's memory at a moment at which nothing begins or ends.
 byte_count held_at(const drawn_problem& p, const placement& where, const trace& run, device_id m, double time) {
   const auto& w = p.workload();
   const auto is_in = [&](device_id d) { return p.platform().memory_of(d) == m; };

@@ -21,7 +21,7 @@ template <class Reasons>
 concept explained = sizeof(Reasons) == 0;
 
 namespace why_not {
-/// Whether `S` lacks nothing but a `const` behind its operator(): it can be called as a variable, not as a constant.
+/// True if `S` lacks nothing but a `const` behind its operator(): it can be called as a variable, not as a constant.
 template <class S, class... Arguments>
 inline constexpr bool called_only_if_mutable =
   !std::invocable<const S&, Arguments...> && std::invocable<S&, Arguments...>;

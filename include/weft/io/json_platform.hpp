@@ -334,7 +334,7 @@ inline nlohmann::ordered_json device_json(const device& d, const std::string& na
   return entry;
 }
 
-/// What `memory_of` calls a device: its name, or its number if others have that name, or it has none.
+/// The word of `memory_of` for a device: its name, or its number if others have that name, or it has none.
 template <class P>
 nlohmann::ordered_json owner_json(const P& p, device_id owner) {
   const auto called = std::ranges::count_if(ids(p.num_devices()), [&](device_id d) {

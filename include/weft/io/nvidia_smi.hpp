@@ -151,7 +151,7 @@ private:
     return gpus;
   }
 
-  /// What drivers write for a property that a GPU does not have, also with brackets around it.
+  /// The words of drivers for a property that a GPU does not have, also with brackets around it.
   static bool has_none(std::string_view field) {
     if (field.starts_with('[') && field.ends_with(']')) {
       field = field.substr(1, field.size() - 2);

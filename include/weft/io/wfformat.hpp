@@ -245,8 +245,8 @@ private:
     return result;
   }
 
-  /// What these wrote is a file that their children read. Transfers, which SimGrid has as tasks, begin where their
-  /// first parent ran.
+  /// The bytes that these wrote are a file that their children read. Transfers, which SimGrid has as tasks, begin where
+  /// their first parent ran.
   void pass_on(const std::vector<op_id>& makers, const std::vector<op_pair>& dependencies) {
     auto file = static_cast<std::uint32_t>(sizes_.size());
     std::size_t num_transfers = 0;

@@ -15,7 +15,7 @@
 
 namespace weft::parallel {
 
-/// How many samples each device takes of a batch.
+/// The samples that each device takes of a batch.
 struct batch_parts {
   std::vector<std::uint64_t> samples = {};
   std::uint64_t left = 0;                 ///< samples that no device has room for

@@ -355,7 +355,7 @@ private:
     return on_boards;
   }
 
-  /// Which of the GPUs of a topology have NVLinks to others.
+  /// The GPUs of a topology that have NVLinks to others.
   static std::vector<bool> gpus_with_nvlinks(const inventory::matrix& m) {
     std::vector<bool> found;
     for (std::size_t a = 0; a < m.parts.size(); ++a) {
@@ -373,12 +373,12 @@ private:
     return found == w.gpus.end() ? 0 : found->lanes;
   }
 
-  /// Whether a GPU works in the memory of the processors beside it.
+  /// True if a GPU works in the memory of the processors beside it.
   bool shares_memory(const inventory::gpu& g) {
     const auto known = known_figures(g.name);
     return data_sheets::shares_memory(g.name) || (g.shares_memory && !(known && known->gibibytes > 0));
   }
-  /// Whether nothing but a data sheet or an option can say how much memory a GPU has.
+  /// True if nothing but a data sheet or an option can say how much memory a GPU has.
   bool needs_memory(const inventory::gpu& g) { return g.memory.value_or(0) == 0 && !shares_memory(g); }
   /// The figures of a data sheet by the name of a GPU, or by the one that it was said to be.
   std::optional<data_sheets::gpu> known_figures(const std::string& name) {

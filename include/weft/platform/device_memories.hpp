@@ -43,7 +43,7 @@ public:
       }
     }
   }
-  /// Whether a and b work in one memory, or each has one to itself: then, if these are as large, exchanging what they
+  /// True if a and b work in one memory, or each has one to itself: then, if these are as large, exchanging what they
   /// hold fits as before. Complexity: as `for_each_sharing`.
   constexpr bool alike(device_id a, device_id b) const {
     const auto is_alone = [this](device_id d) {

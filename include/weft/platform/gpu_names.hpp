@@ -36,7 +36,7 @@ inline std::string without_brand(std::string_view name) {
 
 } // namespace detail
 
-/// Whether a name has the type in it as a word: a100 is in A100-SXM4-80GB, but l4 is not in L40.
+/// True if a name has the type in it as a word: a100 is in A100-SXM4-80GB, but l4 is not in L40.
 inline bool has_word(std::string_view name, std::string_view type) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   const auto in = detail::with_blanks(name);
@@ -47,7 +47,7 @@ inline bool has_word(std::string_view name, std::string_view type) {
          (at + word.size() == in.size() || !is_letter(in[at + word.size()]));
 }
 
-/// Whether a word with a digit that is no amount of memory is in both names: H100 and 80GB of H100-SXM5-80GB, the
+/// True if a word with a digit that is no amount of memory is in both names: H100 and 80GB of H100-SXM5-80GB, the
 /// first.
 inline bool shares_number(std::string_view known, std::string_view name) {
   while (!name.empty()) {
@@ -97,7 +97,7 @@ inline std::vector<std::string> sheets_of_type(std::string_view type) {
   return found;
 }
 
-/// Whether GPUs of that name have no memory of their own, but work in that of the processors beside them.
+/// True if GPUs of that name have no memory of their own, but work in that of the processors beside them.
 inline bool shares_memory(std::string_view name) {
   constexpr std::array<std::string_view, 5> names{"GB10", "Thor", "Orin", "Xavier", "Tegra"};
   return std::any_of(names.begin(), names.end(), [&](std::string_view known) { return has_word(name, known); });

@@ -83,7 +83,7 @@ struct combination {
   std::string refine = std::string{no_strategy};
   order_origin order = order_origin::unknown; ///< of the first run that was solved
 
-  /// Whether the order of the runs is not the one of the strategy that decided the placement.
+  /// True if the order of the runs is not the one of the strategy that decided the placement.
   bool in_other_order() const { return order == order_origin::replaced || order == order_origin::undecided; }
   /// Such as `heft + tabu_search`, or `heft` without a refiner.
   std::string planner() const { return refine == no_strategy ? partition : partition + " + " + refine; }

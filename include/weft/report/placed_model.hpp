@@ -117,7 +117,7 @@ struct placed_device {
   static constexpr byte_count unlimited = byte_count{1} << 62;
 };
 
-/// What shares each memory that several of the first `most` devices share, in their order.
+/// The names of those that share each memory that several of the first `most` devices share, in their order.
 inline std::vector<std::string> shared_memories(const std::vector<placed_device>& devices,
                                                 std::size_t most = std::numeric_limits<std::size_t>::max()) {
   std::vector<std::string> found;

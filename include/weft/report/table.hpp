@@ -171,7 +171,7 @@ inline void pad(std::ostream& out, std::size_t columns) {
   }
 }
 
-/// What stands below a table of the first `shown` combinations.
+/// The notes below a table of the first `shown` combinations.
 inline std::vector<std::string> notes_below(const section& s, std::size_t shown) {
   auto notes = s.notes;
   if (auto orders = about_orders(s, shown); !orders.empty()) {

@@ -36,7 +36,7 @@ public:
   virtual void prepare(const plan& decided) = 0;
   /// See `simulator::run_prepared`; fills the trace.
   virtual simulation run_prepared(trace& into) = 0;
-  /// Whether devices run the order of a plan that has one, as `schedule::static_order` does, and not the policy's.
+  /// True if devices run the order of a plan that has one, as `schedule::static_order` does, and not the policy's.
   virtual bool keeps_order() const = 0;
 };
 

@@ -36,7 +36,7 @@ struct entry {
   training_task (*define)(nn::network& net, input_size size); ///< adds its forward ops, and says what to minimise
   /// Adds the ops that make one more token of each sequence, with a cache; null for networks that do not.
   void (*decode)(nn::network& net, input_size size) = nullptr;
-  /// Whether each step of a sequence has ops of its own, so that long ones are large graphs.
+  /// True if each step of a sequence has ops of its own, so that long ones are large graphs.
   bool is_unrolled = false;
 
   constexpr std::uint64_t max_length() const { return is_unrolled ? 100'000 : 1'000'000'000; }

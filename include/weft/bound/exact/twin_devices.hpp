@@ -9,7 +9,7 @@
 
 namespace weft::bound::exact {
 
-/// Whether exchanging all ops of two of these devices changes nothing: same kind, memory, slots, times and links.
+/// True if exchanging all ops of two of these devices changes nothing: same kind, memory, slots, times and links.
 /// Complexity: O(n + tensors · devices).
 template <class Problem>
 bool interchangeable(const Problem& p, const std::vector<device_id>& devices, device_id a, device_id b) {

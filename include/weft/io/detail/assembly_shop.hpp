@@ -36,7 +36,7 @@ struct small_numbers {
   }
 };
 
-/// Whether a text is one in the format of Birgin et al., *A MILP model for an extended version of the flexible job shop
+/// True if a text is one in the format of Birgin et al., *A MILP model for an extended version of the flexible job shop
 /// problem*, Optimization Letters 8, 2014: `operations precedences machines`, a line of two operations, and perhaps
 /// their job, for each precedence, and for each operation `count` and so often `machine time`.
 inline bool looks_like_assembly_shop(std::string_view text) {

@@ -125,7 +125,7 @@ private:
     return static_cast<byte_count>(x);
   }
 
-  /// Whether a size is -1, by which SimGrid and the generators for it mean an edge that carries nothing.
+  /// True if a size is -1, by which SimGrid and the generators for it mean an edge that carries nothing.
   static bool carries_nothing(std::string_view text) {
     text = trim(text);
     double value = 0;

@@ -219,8 +219,8 @@ private:
     return count == after.size();
   }
 
-  /// Who gets which version of a file: those who only write it add a part, who reads it gets all parts so far, and who
-  /// does both makes one of them.
+  /// The readers of each version of a file: those who only write it add a part, who reads it gets all parts so far, and
+  /// who does both makes one of them.
   void trace(const data_file& f, const std::vector<std::uint32_t>& rank) {
     if (f.writers.size() < 2) {
       for (const auto& r : f.readers) {

@@ -122,7 +122,7 @@ private:
     device_id device;
   };
 
-  /// Whether each memory has room for what all devices hold that share it; pieces are only looked at alone.
+  /// True if each memory has room for what all devices hold that share it; pieces are only looked at alone.
   bool fits_together(const std::vector<device_id>& where) const {
     const auto& p = flow_->problem();
     std::vector<byte_count> held(p.num_devices(), 0);
