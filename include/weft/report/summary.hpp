@@ -204,13 +204,12 @@ inline std::string memory_sentence(const placed_model& m) {
             ? "" : "; " + y.name + " is fullest: " + amount(static_cast<double>(y.peak_bytes)) + of_capacity(y));
 }
 
-} // namespace detail
+inline void write_heading(std::ostream& out, std::string_view text) {
+  out << '\n' << text << '\n';
+}
 
-/// Writes what a person wants to know first: step time, distance to the bound, speed-ups, devices, critical path, what
-/// is wrong. At most `max_devices` devices have a line each. Complexity: O(path + devices log devices).
-inline void write_summary(std::ostream& out, const placed_model& m, std::size_t max_devices = 16) {
-  using namespace detail;
-  const auto heading = [&](std::string_view text) { out << '\n' << text << '\n'; };
+/// The model, the machine and what the plan is worth, a line or a paragraph each.
+inline void summarise_result(std::ostream& out, const placed_model& m) {
   write_wrapped(out, "", m.about.model + " on " + m.about.platform);
   write_wrapped(out, "",
                 plural(m.run.trace.ops.size(), "op") + ", " + plural(m.devices.size(), "device") + ", " +
@@ -246,7 +245,10 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
                   plural(m.violations.size(), "violation") +
                     " of the execution model, the first: " + m.violations.front());
   }
+}
 
+/// A line for each of the first devices, and for each memory that they share.
+inline void summarise_devices(std::ostream& out, const placed_model& m, std::size_t max_devices) {
   if (!m.devices.empty()) {
     out << '\n'
         << in_columns("  Device", 18) << in_columns("busy", 24, true) << "     ops  resident      peak   of all\n";
@@ -268,8 +270,12 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
       write_wrapped(out, "  ", names + " share one memory; its peak is shown for each of them");
     }
   }
+}
+
+/// The ways to share the work.
+inline void summarise_ways(std::ostream& out, const placed_model& m) {
   if (!m.about.ways.empty()) {
-    heading("Ways to share the work");
+    write_heading(out, "Ways to share the work");
     out << in_columns("step", 12, true) << in_columns("samples/s", 12, true) << in_columns("peak memory", 13, true)
         << in_columns("sent", 12, true) << '\n';
     for (const auto& w : m.about.ways) {
@@ -285,9 +291,13 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
       }
     }
   }
+}
+
+/// The kinds of layers and how they are split.
+inline void summarise_sharding(std::ostream& out, const placed_model& m) {
   if (const auto& s = m.about.sharding; !s.mesh.empty()) {
     constexpr std::size_t most = 4;
-    heading("Sharding");
+    write_heading(out, "Sharding");
     write_wrapped(out, "  ", s.mesh);
     for (std::size_t i = 0; i < std::min(most, s.layers.size()); ++i) {
       write_wrapped(out, "  ", s.layers[i].layers + ": " + sharding_sentence(s.layers[i]));
@@ -299,8 +309,12 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
       write_wrapped(out, "  ", s.unsplit);
     }
   }
+}
+
+/// The ops that make the step long.
+inline void summarise_ops(std::ostream& out, const placed_model& m) {
   if (!m.largest_ops.empty()) {
-    heading("Longest ops on the critical path");
+    write_heading(out, "Longest ops on the critical path");
     for (const op_id v : m.largest_ops) {
       const auto& r = m.run.trace.ops[v];
       write_line(out, in_columns(duration(r.finish - r.start), 11, true) + "  " + in_columns(m.run.op_names[v], 34) +
@@ -309,7 +323,7 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
     }
   }
   if (!m.most_critical.empty()) {
-    heading("Most often critical when times are uncertain");
+    write_heading(out, "Most often critical when times are uncertain");
     for (std::size_t i = 0; i < std::min<std::size_t>(m.most_critical.size(), 5); ++i) {
       const op_id v = m.most_critical[i];
       write_line(out, in_columns(percentage(m.about.spread.criticality[v]), 11, true) + "  " +
@@ -318,8 +332,12 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
                         in_columns("slack " + duration(m.slack[v]), 13));
     }
   }
+}
+
+/// The largest transfers.
+inline void summarise_transfers(std::ostream& out, const placed_model& m) {
   if (!m.largest_transfers.empty()) {
-    heading("Largest transfers");
+    write_heading(out, "Largest transfers");
     for (std::size_t i = 0; i < std::min<std::size_t>(m.largest_transfers.size(), 5); ++i) {
       const auto& x = m.run.trace.transfers[m.largest_transfers[i]];
       write_line(out, in_columns(amount(static_cast<double>(m.run.tensor_bytes[x.tensor])), 11, true) + "  " +
@@ -327,8 +345,12 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
                         in_columns(m.devices[x.from].name + " → " + m.devices[x.to].name, 26));
     }
   }
+}
+
+/// The strategies that were tried.
+inline void summarise_strategies(std::ostream& out, const placed_model& m) {
   if (!m.about.strategies.empty()) {
-    heading("Strategies");
+    write_heading(out, "Strategies");
     for (const auto& s : m.about.strategies) {
       write_line(out,
                  in_columns(std::isfinite(s.step_seconds) ? duration(s.step_seconds) : "no plan", 11, true) + "  " +
@@ -340,10 +362,24 @@ inline void write_summary(std::ostream& out, const placed_model& m, std::size_t 
       }
     }
   }
+}
+
+} // namespace detail
+
+/// Writes what a person wants to know first: step time, distance to the bound, speed-ups, devices, critical path, what
+/// is wrong. At most `max_devices` devices have a line each. Complexity: O(path + devices log devices).
+inline void write_summary(std::ostream& out, const placed_model& m, std::size_t max_devices = 16) {
+  detail::summarise_result(out, m);
+  detail::summarise_devices(out, m, max_devices);
+  detail::summarise_ways(out, m);
+  detail::summarise_sharding(out, m);
+  detail::summarise_ops(out, m);
+  detail::summarise_transfers(out, m);
+  detail::summarise_strategies(out, m);
   if (!m.about.notes.empty()) {
-    heading("Notes");
+    detail::write_heading(out, "Notes");
     for (const auto& note : m.about.notes) {
-      write_wrapped(out, "  ", note);
+      detail::write_wrapped(out, "  ", note);
     }
   }
 }
