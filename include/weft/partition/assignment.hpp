@@ -35,7 +35,7 @@ public:
   /// Precondition: `fits(c, d)`, and c is not placed.
   constexpr void place(component_id c, device_id d) {
     WEFT_ASSERT(fits(c, d) && !is_placed(c));
-    problem_->memories().for_each_sharing(d, [&](device_id e) { free_[e] -= problem_->demand(c); });
+    problem_->memories().take(free_, d, problem_->demand(c));
     load_[d] += problem_->component_time(c, d);
     for (const op_id v : problem_->members(c)) {
       placement_[v] = d;

@@ -43,6 +43,16 @@ public:
       }
     }
   }
+  /// Takes bytes of what is free in d's memory, which `free[e]` says for each device e that works there; `give` gives
+  /// them back. Complexity: as `for_each_sharing`.
+  template <class Row>
+  constexpr void take(Row& free, device_id d, byte_count bytes) const {
+    for_each_sharing(d, [&](device_id e) { free[e] -= bytes; });
+  }
+  template <class Row>
+  constexpr void give(Row& free, device_id d, byte_count bytes) const {
+    for_each_sharing(d, [&](device_id e) { free[e] += bytes; });
+  }
   /// True if a and b work in one memory, or each has one to itself: then, if these are as large, exchanging what they
   /// hold fits as before. Complexity: as `for_each_sharing`.
   constexpr bool alike(device_id a, device_id b) const {

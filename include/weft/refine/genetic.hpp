@@ -222,7 +222,7 @@ private:
     }
 
     void reserve(device_id d, component_id c) {
-      p_.memories().for_each_sharing(d, [&](device_id e) { free_[e] -= p_.demand(c); });
+      p_.memories().take(free_, d, p_.demand(c));
     }
 
     void take_to(placement& where, component_id c, device_id d) {
@@ -231,7 +231,7 @@ private:
           (free_[d] < p_.demand(c) && p_.memory_of(d) != p_.memory_of(from))) {
         return;
       }
-      p_.memories().for_each_sharing(from, [&](device_id e) { free_[e] += p_.demand(c); });
+      p_.memories().give(free_, from, p_.demand(c));
       reserve(d, c);
       for (const op_id v : p_.members(c)) {
         where[v] = d;

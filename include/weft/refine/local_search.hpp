@@ -241,15 +241,15 @@ private:
         free[d] = p.capacity(d);
       }
       for (component_id c = 0; c < p.num_components(); ++c) {
-        p.memories().for_each_sharing(where[p.members(c).front()], [&](device_id d) { free[d] -= p.demand(c); });
+        p.memories().take(free, where[p.members(c).front()], p.demand(c));
       }
     }
 
     score simulate() { return judge.judge({where, {}}); }
 
     void move(component_id c, device_id to) {
-      p.memories().for_each_sharing(where[p.members(c).front()], [&](device_id d) { free[d] += p.demand(c); });
-      p.memories().for_each_sharing(to, [&](device_id d) { free[d] -= p.demand(c); });
+      p.memories().give(free, where[p.members(c).front()], p.demand(c));
+      p.memories().take(free, to, p.demand(c));
       for (const op_id v : p.members(c)) {
         where[v] = to;
       }

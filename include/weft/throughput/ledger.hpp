@@ -41,7 +41,7 @@ public:
     }
     for (component_id c = 0; c < f.num_components(); ++c) {
       load_[where_[c]] += f.time(c, where_[c]);
-      f.problem().memories().for_each_sharing(where_[c], [&](device_id d) { free_[d] -= f.problem().demand(c); });
+      f.problem().memories().take(free_, where_[c], f.problem().demand(c));
     }
     for (std::uint32_t q = 0; q < f.num_parcels(); ++q) {
       for (const component_id c : f.consumers(q)) {
@@ -57,8 +57,8 @@ public:
     const device_id from = where_[c];
     add(from, -f.time(c, from), changed);
     add(to, f.time(c, to), changed);
-    f.problem().memories().for_each_sharing(from, [&](device_id d) { free_[d] += f.problem().demand(c); });
-    f.problem().memories().for_each_sharing(to, [&](device_id d) { free_[d] -= f.problem().demand(c); });
+    f.problem().memories().give(free_, from, f.problem().demand(c));
+    f.problem().memories().take(free_, to, f.problem().demand(c));
     for (const std::uint32_t q : f.inputs(c)) {
       const device_id source = where_[f.producer(q)];
       withdraw(q, source, from, changed);

@@ -122,15 +122,15 @@ private:
         left[d] = f.problem().capacity(d);
       }
       for (component_id c = 0; c < f.num_components(); ++c) {
-        f.problem().memories().for_each_sharing(where[c], [&](device_id d) { left[d] -= f.problem().demand(c); });
+        f.problem().memories().take(left, where[c], f.problem().demand(c));
         for (const op_id v : f.problem().members(c)) {
           by_op[v] = where[c];
         }
       }
     }
     void move(component_id c, device_id to) {
-      f.problem().memories().for_each_sharing(where[c], [&](device_id d) { left[d] += f.problem().demand(c); });
-      f.problem().memories().for_each_sharing(to, [&](device_id d) { left[d] -= f.problem().demand(c); });
+      f.problem().memories().give(left, where[c], f.problem().demand(c));
+      f.problem().memories().take(left, to, f.problem().demand(c));
       where[c] = to;
       for (const op_id v : f.problem().members(c)) {
         by_op[v] = to;

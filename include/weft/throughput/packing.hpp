@@ -65,7 +65,7 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t max_s
   while (!left.empty()) {
     const component_id c = order[left.size() - 1];
     if (where[c] != none) {
-      p.memories().for_each_sharing(where[c], [&](device_id d) { free[d] += p.demand(c); });
+      p.memories().give(free, where[c], p.demand(c));
       where[c] = none;
     }
     if (left.back().empty()) {
@@ -82,7 +82,7 @@ outcome<std::vector<device_id>> pack(const flow<Problem>& f, std::uint64_t max_s
     }
     where[c] = left.back().back();
     left.back().pop_back();
-    p.memories().for_each_sharing(where[c], [&](device_id d) { free[d] -= p.demand(c); });
+    p.memories().take(free, where[c], p.demand(c));
     if (left.size() == order.size()) {
       return where;
     }

@@ -80,7 +80,7 @@ public:
     }
     WEFT_ASSERT(fits(v, d));
     if (!facts_.ample()) {
-      p_->memories().for_each_sharing(d, [&](device_id e) { free_[e] -= p_->demand(p_->component(v)); });
+      p_->memories().take(free_, d, p_->demand(p_->component(v)));
       least_free_ = std::min(least_free_, free_[d]);
     }
     if (alone(v)) {
