@@ -46,4 +46,5 @@
 #include "weft/workload/zoo/mnist_conv.hpp"
 #include "weft/workload/zoo/ptb_lstm.hpp"
 #include "weft/workload/zoo/resnet50.hpp"
+#include "weft/workload/zoo/sizes.hpp"
 #include "weft/workload/zoo/switch_transformer.hpp"

@@ -37,7 +37,8 @@ std::string about_strategies(const strategy_names& all) {
 
 std::string about_models() {
   return "Workloads\n" + tool::list_networks() +
-         tool::help_paragraph("Batch size and length may follow, and inference, as in zoo:bert_base@8x128:inference.") +
+         tool::help_paragraph("Batch size and length may follow, and inference, as in zoo:bert_base@8x128:inference, "
+                              "and sizes, as in zoo:gpt2+layers=24+hidden=2304+heads=24@8x2048.") +
          tool::help_entry("suite:NAME", "generated problems with their own devices: suite:all, suite:fft, "
                                         "'suite:fft/ccr 1/related'") +
          tool::list_random_graphs() + tool::list_model_formats() +

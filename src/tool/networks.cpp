@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace tool {
@@ -18,12 +16,19 @@ std::string list_networks() {
   for (const auto& e : weft::zoo::entries) {
     text += help_entry(fmt::format("zoo:{}", e.name), e.description);
   }
+  for (const auto& e : weft::zoo::families) {
+    std::string keys;
+    for (const auto& key : e.sizes) {
+      keys += fmt::format("{}{}", keys.empty() ? "" : ", ", key.name);
+    }
+    text += help_entry(fmt::format("zoo:{}+SIZE=N", e.name), fmt::format("{}; sizes: {}", e.description, keys));
+  }
   return text;
 }
 
 bool is_network(std::string_view spec) {
-  const auto name = spec.substr(0, spec.find_first_of("@:"));
-  return std::ranges::find(weft::zoo::entries, name, &weft::zoo::entry::name) != std::end(weft::zoo::entries);
+  const auto name = spec.substr(0, spec.find_first_of("+@:"));
+  return weft::zoo::lookup(name) != nullptr;
 }
 
 weft::workload make_network(std::string_view spec) {

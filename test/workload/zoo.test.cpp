@@ -220,13 +220,87 @@ TEST_CASE("zoo: names, batch sizes and errors") {
                        "zoo: there is no network 'vgg'; choose one of bert_base, bert_large, dcgan, dynamic_rnn, gnmt, "
                        "gpt2_medium, gpt2_small, gpt2_xl, inception_v3, llama2_70b, llama2_7b, llama3_70b, "
                        "llama3_8b, lstm, mnist_conv, ptb_lstm, ptb_lstm_fused, resnet50, resnet50_cifar10, "
-                       "switch_base, with a batch size if you like, such as lstm@32",
+                       "switch_base, with a batch size if you like, such as lstm@32, or bert, gpt2, llama with sizes "
+                       "of your own, such as gpt2+layers=6+hidden=512+heads=8",
                        value_error);
   for (const char* spec : {"lstm@", "lstm@0", "lstm@-1", "lstm@3y", "lstm@1000001", "lstm@99999999999999999999"}) {
     CAPTURE(spec);
     CHECK_THROWS_WITH_AS(zoo::make(spec), doctest::Contains("is not a batch size"), value_error);
   }
   CHECK_THROWS_AS(zoo::make("@3"), value_error);
+}
+
+/// The parameters of the network that a text describes.
+std::uint64_t parameters(std::string_view spec) {
+  const auto r = zoo::parse(spec);
+  nn::network net{{.training = r.training}};
+  zoo::define(net, r);
+  return net.num_parameters();
+}
+
+TEST_CASE("zoo: sizes in a text are those of the options") {
+  const auto same = [](std::string_view spec, const workload& made) {
+    CAPTURE(spec);
+    CHECK(test::fingerprint(zoo::make(spec)) == test::fingerprint(made));
+  };
+  same("gpt2+layers=2+hidden=96+heads=3@2x64", zoo::gpt2(2, {.layers = 2, .hidden = 96, .heads = 3, .length = 64}));
+  same("gpt2+heads=3+hidden=96+layers=2@2x64", zoo::gpt2(2, {.layers = 2, .hidden = 96, .heads = 3, .length = 64}));
+  same("gpt2_small+layers=1+ffn=5+vocabulary=7+positions=9+tied=0+dropout=0@1x8",
+       zoo::gpt2(1, {.layers = 1, .ffn = 5, .length = 8, .vocabulary = 7, .positions = 9, .tied = false,
+                     .dropout = false}));
+  same("gpt2+layers=1@1x2048", zoo::gpt2(1, {.layers = 1, .length = 2048, .positions = 2048}));
+  same("bert+layers=1+predictions=3@1x600",
+       zoo::bert(1, {.layers = 1, .length = 600, .predictions = 3, .positions = 600}));
+  same("llama3_8b+layers=1+qkv_bias=1+head_size=8+tied=1@1x16",
+       zoo::llama(1, {.layers = 1, .kv_heads = 8, .head_size = 8, .ffn = 14'336, .vocabulary = 128'256, .length = 16,
+                      .qkv_bias = true, .tied = true}));
+  same("switch_base+layers=2+experts=3+target_length=5@2x16",
+       zoo::switch_transformer(2, {.layers = 2, .experts = 3, .length = 16, .target_length = 5}));
+  same("gpt2@4", zoo::make("gpt2_small"));
+  same("bert", zoo::make("bert_base"));
+  same("llama", zoo::make("llama2_7b"));
+  CHECK(zoo::make("llama+layers=1@1x8:decode").num_ops() == zoo::make("llama2_7b+layers=1@1x8:decode").num_ops());
+  CHECK(zoo::make("gpt2+layers=1@1x4096:decode").num_ops() == zoo::make("gpt2_small+layers=1@1:decode").num_ops());
+  for (const auto& e : zoo::families) {
+    CHECK(std::ranges::find(zoo::entries, e.name, &zoo::entry::name) == zoo::entries.end());
+    CHECK(!e.sizes.empty());
+  }
+}
+
+TEST_CASE("zoo: parameters for given sizes are the published ones") {
+  CHECK(parameters("gpt2+layers=36+hidden=1280+heads=20@1") == 774'030'080);
+  CHECK(parameters("gpt2+layers=96+hidden=12288+heads=96@1x2048") == 174'604'259'328);
+  CHECK(parameters("llama+layers=40+hidden=5120+heads=40@1:inference") == 13'015'864'320);
+  CHECK(parameters("llama+layers=28+hidden=3584+heads=28+kv_heads=4+ffn=18944+vocabulary=152064+qkv_bias=1@1:decode") ==
+        7'615'616'512);
+  CHECK(parameters("bert_base+layers=24+hidden=1024+heads=16") == 336'226'108);
+}
+
+TEST_CASE("zoo: sizes that a network does not have, or cannot have, are refused") {
+  const auto refused = [](const char* spec, const char* because) {
+    CAPTURE(spec);
+    CHECK_THROWS_WITH_AS(zoo::make(spec), doctest::Contains(because), value_error);
+  };
+  CHECK_THROWS_WITH_AS(zoo::parse("gpt2+depth=3@2"),
+                       "zoo: 'depth' in 'gpt2+depth=3@2' is not a size of gpt2; choose of layers, hidden, heads, ffn, "
+                       "vocabulary, positions, tied, dropout, as in gpt2+layers=4", value_error);
+  refused("gpt2+", "is not a size of gpt2; choose of layers");
+  refused("gpt2+=3", "is not a size of gpt2; choose of layers");
+  refused("gpt2++layers=3", "is not a size of gpt2; choose of layers");
+  refused("gpt2+layers=3+layers=4", "gives 'layers' twice");
+  refused("lstm+layers=3", "lstm has one set of sizes");
+  refused("+layers=3", "there is no network ''");
+  for (const char* spec : {"gpt2+layers", "gpt2+layers=", "gpt2+layers=0", "gpt2+layers=-1", "gpt2+layers=3y",
+                           "gpt2+layers=10001", "gpt2+layers=99999999999999999999", "gpt2+layers=1=2"}) {
+    refused(spec, "is not a value of layers; write an integer from 1 to 10000 after layers=");
+  }
+  refused("gpt2+hidden=1000000001", "from 1 to 1000000000 after hidden=");
+  refused("gpt2+tied=2", "is not a value of tied; write an integer from 0 to 1 after tied=");
+  refused("gpt2+heads=7", "gpt2+heads=7 with a batch of 4 and a length of 1024 cannot be built; give other sizes");
+  refused("gpt2+hidden=1000000000+heads=1", "cannot be built; give other sizes");
+  refused("llama+heads=32+kv_heads=5", "cannot be built; give other sizes");
+  refused("llama+heads=1000000000+head_size=1000000000@1000000:decode", "cannot be built; give other sizes");
+  refused("gpt2_small@1x2048", "sequences have at most 1024 tokens");
 }
 
 TEST_CASE("zoo: long contexts are what their formula says") {

@@ -203,7 +203,8 @@ struct attention_options {
   std::uint64_t heads = 1;
   std::uint64_t kv_heads = 0; ///< of keys and values, each for as many heads of queries; 0: one for each
   std::uint64_t head_size = 64;
-  bool bias = true;    ///< in the four projections
+  bool bias = true;    ///< in the projections
+  bool output_bias = true; ///< with `bias`, also in the last of the four
   bool scale = true;   ///< scores are divided by the root of the head size
   bool dropout = true; ///< on the weights
   tensor mask = {};    ///< added to the scores, of extents that broadcast to batch × heads × queries × keys
@@ -257,7 +258,8 @@ inline tensor attention(const std::string& name, const tensor& x, const tensor& 
     weights = dropout("dropout", weights);
   }
   const auto context = regroup(batch_matmul(regroup(weights, kv_heads), value), o.heads);
-  return dense("output", reshape(transpose(context, {0, 2, 1, 3}), {rows, width}), x.dims().at(1), o.bias);
+  return dense("output", reshape(transpose(context, {0, 2, 1, 3}), {rows, width}), x.dims().at(1),
+               o.bias && o.output_bias);
 }
 
 /// One step of `attention` in the ways of a runtime that makes token after token: x has a row per sequence, its last of
@@ -285,7 +287,7 @@ inline tensor cached_attention(const std::string& name, const tensor& x, std::ui
      .work = scores * (4 * detail::flop(o.head_size) + 5) + 3 * detail::flop(turned),
      .resident_bytes = 4 * 2 * element_count({batch, length, kv_heads, o.head_size}),
      .axes = "bk..->bk.."});
-  return dense("output", reshape(seen, {batch, o.heads * o.head_size}), x.dims().at(1), o.bias);
+  return dense("output", reshape(seen, {batch, o.heads * o.head_size}), x.dims().at(1), o.bias && o.output_bias);
 }
 
 } // namespace weft::nn

@@ -4,7 +4,10 @@
 
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/training_step.hpp"
+#include "weft/workload/zoo/sizes.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -15,16 +18,31 @@ struct bert_options {
   std::uint64_t layers = 12;
   std::uint64_t hidden = 768;
   std::uint64_t heads = 12;
+  std::uint64_t ffn = 0;           ///< units of a feed-forward layer; 0: four times the hidden ones
   std::uint64_t length = 128;      ///< tokens per sequence
   std::uint64_t predictions = 0;   ///< masked tokens per sequence; 0: 15 % of the tokens, rounded up
   std::uint64_t vocabulary = 30'522;
-  std::uint64_t positions = 512;   ///< the longest sequence
+  std::uint64_t positions = 512;   ///< the longest sequence; 0: 512, or `length` if that is more
   bool dropout = true;
 };
+
+template <>
+inline constexpr auto sizes_of<bert_options> = std::to_array<named_size<bert_options>>(
+  {{"layers", &bert_options::layers, max_repeats},
+   {"hidden", &bert_options::hidden},
+   {"heads", &bert_options::heads},
+   {"ffn", &bert_options::ffn},
+   {"predictions", &bert_options::predictions},
+   {"vocabulary", &bert_options::vocabulary},
+   {"positions", &bert_options::positions},
+   {"dropout", &bert_options::dropout}});
 
 /// The versions of the source: 110 and 340 million parameters.
 inline constexpr bert_options bert_base_sizes{};
 inline constexpr bert_options bert_large_sizes{.layers = 24, .hidden = 1024, .heads = 16};
+
+/// Those of a BERT whose sizes are given.
+inline constexpr bert_options bert_given_sizes{.positions = 0};
 
 namespace detail {
 
@@ -44,7 +62,7 @@ inline nn::tensor bert_layer(const nn::tensor& x, const nn::tensor& mask, std::u
     return nn::layer_norm("norm", add_dropped(x, y, o.dropout));
   }();
   const auto scope = net.scope("ffn");
-  const auto y = nn::dense("output", gelu(nn::dense("hidden", attended, 4 * o.hidden)), o.hidden);
+  const auto y = nn::dense("output", gelu(nn::dense("hidden", attended, o.ffn > 0 ? o.ffn : 4 * o.hidden)), o.hidden);
   return nn::layer_norm("norm", add_dropped(attended, y, o.dropout));
 }
 
@@ -77,7 +95,8 @@ inline bert_embedding bert_embed(const nn::tensor& words, const nn::tensor& segm
 /// Throws `value_error` for extents of zero, heads that do not divide the hidden units, sequences that are too long.
 /// Source: Devlin, Chang, Lee, Toutanova, *BERT*, arXiv 1810.04805; `google-research/bert`, `modeling.py` and
 /// `run_pretraining.py`.
-inline nn::tensor bert_loss(nn::network& net, std::uint64_t batch, const bert_options& o = {}) {
+inline nn::tensor bert_loss(nn::network& net, std::uint64_t batch, bert_options o = {}) {
+  o.positions = o.positions > 0 ? o.positions : std::max<std::uint64_t>(512, o.length);
   nn::detail::require(o.heads > 0 && o.hidden % o.heads == 0, "bert", "the heads do not divide the hidden units");
   nn::detail::require(o.length <= o.positions, "bert",
                       "sequences have at most " + std::to_string(o.positions) + " tokens");

@@ -4,7 +4,10 @@
 
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/training_step.hpp"
+#include "weft/workload/zoo/sizes.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -15,11 +18,24 @@ struct gpt2_options {
   std::uint64_t layers = 12;
   std::uint64_t hidden = 768;
   std::uint64_t heads = 12;
+  std::uint64_t ffn = 0;          ///< units of a feed-forward layer; 0: four times the hidden ones
   std::uint64_t length = 1024;    ///< tokens per sequence
   std::uint64_t vocabulary = 50'257;
-  std::uint64_t positions = 1024; ///< the longest sequence
+  std::uint64_t positions = 1024; ///< the longest sequence; 0: 1024, or `length` if that is more
+  bool tied = true;               ///< one matrix for embeddings and logits
   bool dropout = true;
 };
+
+template <>
+inline constexpr auto sizes_of<gpt2_options> = std::to_array<named_size<gpt2_options>>(
+  {{"layers", &gpt2_options::layers, max_repeats},
+   {"hidden", &gpt2_options::hidden},
+   {"heads", &gpt2_options::heads},
+   {"ffn", &gpt2_options::ffn},
+   {"vocabulary", &gpt2_options::vocabulary},
+   {"positions", &gpt2_options::positions},
+   {"tied", &gpt2_options::tied},
+   {"dropout", &gpt2_options::dropout}});
 
 /// The versions of the source: 124, 355, 774 and 1558 million parameters.
 inline constexpr gpt2_options gpt2_small_sizes{};
@@ -27,11 +43,14 @@ inline constexpr gpt2_options gpt2_medium_sizes{.layers = 24, .hidden = 1024, .h
 inline constexpr gpt2_options gpt2_large_sizes{.layers = 36, .hidden = 1280, .heads = 20};
 inline constexpr gpt2_options gpt2_xl_sizes{.layers = 48, .hidden = 1600, .heads = 25};
 
+/// Those of a GPT-2 whose sizes are given.
+inline constexpr gpt2_options gpt2_given_sizes{.positions = 0};
+
 /// The logits of tokens (batch × o.length, or if it `decodes`, one for each sequence after those in a cache).
 inline nn::tensor gpt2_logits(nn::network& net, const nn::tensor& read, const gpt2_options& o, bool decodes) {
   nn::detail::require(o.heads > 0 && o.hidden % o.heads == 0, "gpt2", "the heads do not divide the hidden units");
-  nn::detail::require(o.length <= o.positions, "gpt2",
-                      "sequences have at most " + std::to_string(o.positions) + " tokens");
+  const auto positions = o.positions > 0 ? o.positions : std::max<std::uint64_t>(1024, o.length);
+  nn::detail::require(o.length <= positions, "gpt2", "sequences have at most " + std::to_string(positions) + " tokens");
   const auto batch = read.dims().at(0), length = read.dims().at(1);
   const auto dropped = [&o](const nn::tensor& x) { return o.dropout ? nn::dropout("dropout", x) : x; };
   nn::tensor tokens;
@@ -39,7 +58,7 @@ inline nn::tensor gpt2_logits(nn::network& net, const nn::tensor& read, const gp
     const auto scope = net.scope("embeddings");
     tokens = net.make_variable("token", {o.vocabulary, o.hidden});
     const auto of_tokens = gather(tokens, read);
-    const auto table = net.make_variable("position", {o.positions, o.hidden});
+    const auto table = net.make_variable("position", {positions, o.hidden});
     const auto of_positions = gather(table, net.data("Const", "positions", {{length}}));
     return dropped(nn::reshape(of_tokens + of_positions, {batch * length, o.hidden}));
   }();
@@ -57,11 +76,12 @@ inline nn::tensor gpt2_logits(nn::network& net, const nn::tensor& read, const gp
       x = x + dropped(attended);
     }
     const auto scope = net.scope("ffn");
-    const auto hidden = gelu(nn::dense("hidden", nn::layer_norm("norm", x), 4 * o.hidden));
+    const auto hidden = gelu(nn::dense("hidden", nn::layer_norm("norm", x), o.ffn > 0 ? o.ffn : 4 * o.hidden));
     x = x + dropped(nn::dense("output", hidden, o.hidden));
   }
   const auto scope = net.scope("head");
-  return net.output(matmul(nn::layer_norm("norm", x), tokens, false, true));
+  const auto last = nn::layer_norm("norm", x);
+  return net.output(o.tied ? matmul(last, tokens, false, true) : nn::dense("logits", last, o.vocabulary, false));
 }
 
 /// Embeddings of tokens and positions; decoder layers (`layer_0/attention/…`, `layer_0/ffn/…`, `layer_1/…`), each of

@@ -4,7 +4,9 @@
 
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/training_step.hpp"
+#include "weft/workload/zoo/sizes.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -15,16 +17,30 @@ struct llama_options {
   std::uint64_t layers = 32;
   std::uint64_t hidden = 4096;
   std::uint64_t heads = 32;
-  std::uint64_t kv_heads = 32; ///< of keys and values
-  std::uint64_t ffn = 11'008;
+  std::uint64_t kv_heads = 0;  ///< of keys and values; 0: as many as of queries
+  std::uint64_t head_size = 0; ///< 0: the hidden units over the heads
+  std::uint64_t ffn = 0;       ///< units of a feed-forward layer; 0: 8/3 of the hidden ones, rounded up to 256s
   std::uint64_t vocabulary = 32'000;
   std::uint64_t length = 4096; ///< tokens per sequence
+  bool qkv_bias = false;       ///< in the projections to queries, keys and values
+  bool tied = false;           ///< one matrix for embeddings and logits
 };
+
+template <>
+inline constexpr auto sizes_of<llama_options> = std::to_array<named_size<llama_options>>(
+  {{"layers", &llama_options::layers, max_repeats},
+   {"hidden", &llama_options::hidden},
+   {"heads", &llama_options::heads},
+   {"kv_heads", &llama_options::kv_heads},
+   {"head_size", &llama_options::head_size},
+   {"ffn", &llama_options::ffn},
+   {"vocabulary", &llama_options::vocabulary},
+   {"qkv_bias", &llama_options::qkv_bias},
+   {"tied", &llama_options::tied}});
 
 /// The versions of the sources: 6.7, 13.0, 69.0, 8.0 and 70.6 billion parameters.
 inline constexpr llama_options llama2_7b_sizes{};
-inline constexpr llama_options llama2_13b_sizes{
-  .layers = 40, .hidden = 5120, .heads = 40, .kv_heads = 40, .ffn = 13'824};
+inline constexpr llama_options llama2_13b_sizes{.layers = 40, .hidden = 5120, .heads = 40};
 inline constexpr llama_options llama2_70b_sizes{
   .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 8, .ffn = 28'672};
 inline constexpr llama_options llama3_8b_sizes{.kv_heads = 8, .ffn = 14'336, .vocabulary = 128'256, .length = 8192};
@@ -34,12 +50,16 @@ inline constexpr llama_options llama3_70b_sizes{
 /// The logits of tokens (batch × o.length, or if it `decodes`, one for each sequence after those in a cache). A network
 /// that is not trained adds and normalises in one op.
 inline nn::tensor llama_logits(nn::network& net, const nn::tensor& read, const llama_options& o, bool decodes) {
-  nn::detail::require(o.heads > 0 && o.hidden % o.heads == 0, "llama", "the heads do not divide the hidden units");
-  const auto batch = read.dims().at(0), length = read.dims().at(1), size = o.hidden / o.heads;
-  nn::tensor x, added; // x + added is what the layers so far made
+  nn::detail::require(o.heads > 0 && (o.head_size > 0 || o.hidden % o.heads == 0), "llama",
+                      "the heads do not divide the hidden units");
+  const auto batch = read.dims().at(0), length = read.dims().at(1);
+  const auto size = o.head_size > 0 ? o.head_size : o.hidden / o.heads;
+  const auto ffn = o.ffn > 0 ? o.ffn : (8 * o.hidden + 767) / 768 * 256;
+  nn::tensor tokens, x, added; // x + added is what the layers so far made
   {
     const auto scope = net.scope("embeddings");
-    x = nn::reshape(gather(net.make_variable("token", {o.vocabulary, o.hidden}), read), {batch * length, o.hidden});
+    tokens = net.make_variable("token", {o.vocabulary, o.hidden});
+    x = nn::reshape(gather(tokens, read), {batch * length, o.hidden});
   }
   const auto add = [&](const nn::tensor& y) {
     if (net.training()) {
@@ -56,8 +76,9 @@ inline nn::tensor llama_logits(nn::network& net, const nn::tensor& read, const l
     x = both.sum;
     return both.normalised;
   };
-  nn::attention_options attention{.heads = o.heads, .kv_heads = o.kv_heads, .head_size = size, .bias = false,
-                                  .dropout = false, .angles = net.data("Const", "angles", {{length, size}})};
+  nn::attention_options attention{.heads = o.heads, .kv_heads = o.kv_heads, .head_size = size, .bias = o.qkv_bias,
+                                  .output_bias = false, .dropout = false,
+                                  .angles = net.data("Const", "angles", {{length, size}})};
   if (!decodes) {
     attention.mask = net.data("Const", "mask/past", {{1, 1, length, length}});
   }
@@ -67,11 +88,12 @@ inline nn::tensor llama_logits(nn::network& net, const nn::tensor& read, const l
     add(decodes ? nn::cached_attention("attention", seen, o.length, attention)
                 : nn::attention("attention", seen, seen, batch, attention));
     const auto scope = net.scope("ffn");
-    const auto gates = nn::dense("gate_up", normalised("norm"), 2 * o.ffn, false);
-    add(nn::dense("down", nn::swiglu(nn::reshape(gates, {batch * length, o.ffn, 2})), o.hidden, false));
+    const auto gates = nn::dense("gate_up", normalised("norm"), 2 * ffn, false);
+    add(nn::dense("down", nn::swiglu(nn::reshape(gates, {batch * length, ffn, 2})), o.hidden, false));
   }
   const auto scope = net.scope("head");
-  return net.output(nn::dense("logits", normalised("norm"), o.vocabulary, false));
+  const auto last = normalised("norm");
+  return net.output(o.tied ? matmul(last, tokens, false, true) : nn::dense("logits", last, o.vocabulary, false));
 }
 
 /// Embeddings of tokens; decoder layers (`layer_0/attention/…`, `layer_0/ffn/…`, `layer_1/…`), each of whose two parts

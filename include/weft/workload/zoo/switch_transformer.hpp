@@ -4,7 +4,9 @@
 
 #include "weft/workload/nn/experts.hpp"
 #include "weft/workload/training_step.hpp"
+#include "weft/workload/zoo/sizes.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +27,21 @@ struct switch_options {
   std::uint64_t vocabulary = 32'128;
   bool dropout = true;
 };
+
+template <>
+inline constexpr auto sizes_of<switch_options> = std::to_array<named_size<switch_options>>(
+  {{"layers", &switch_options::layers, max_repeats},
+   {"hidden", &switch_options::hidden},
+   {"heads", &switch_options::heads},
+   {"head_size", &switch_options::head_size},
+   {"ffn", &switch_options::ffn},
+   {"experts", &switch_options::experts, max_repeats},
+   {"target_length", &switch_options::target_length},
+   {"vocabulary", &switch_options::vocabulary},
+   {"dropout", &switch_options::dropout}});
+
+/// Those of the base version.
+inline constexpr switch_options switch_base_sizes{};
 
 namespace detail {
 
