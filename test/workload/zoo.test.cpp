@@ -218,10 +218,11 @@ TEST_CASE("zoo: names, batch sizes and errors") {
   CHECK(std::ranges::is_sorted(zoo::entries, {}, &zoo::entry::name));
   CHECK_THROWS_WITH_AS(zoo::make("vgg"),
                        "zoo: there is no network 'vgg'; choose one of bert_base, bert_large, dcgan, dynamic_rnn, gnmt, "
-                       "gpt2_medium, gpt2_small, gpt2_xl, inception_v3, llama2_70b, llama2_7b, llama3_70b, "
-                       "llama3_8b, lstm, mnist_conv, ptb_lstm, ptb_lstm_fused, resnet50, resnet50_cifar10, "
-                       "switch_base, with a batch size if you like, such as lstm@32, or bert, gpt2, llama with sizes "
-                       "of your own, such as gpt2+layers=6+hidden=512+heads=8",
+                       "gpt2_large, gpt2_medium, gpt2_small, gpt2_xl, gpt3_13b, gpt3_175b, inception_v3, llama2_13b, "
+                       "llama2_70b, llama2_7b, llama3_405b, llama3_70b, llama3_8b, lstm, mistral_7b, mnist_conv, "
+                       "ptb_lstm, ptb_lstm_fused, qwen2_7b, resnet50, resnet50_cifar10, switch_base, with a "
+                       "batch size if you like, such as lstm@32, or bert, gpt2, llama with sizes of your own, such as "
+                       "gpt2+layers=6+hidden=512+heads=8",
                        value_error);
   for (const char* spec : {"lstm@", "lstm@0", "lstm@-1", "lstm@3y", "lstm@1000001", "lstm@99999999999999999999"}) {
     CAPTURE(spec);

@@ -98,7 +98,7 @@ constexpr entry llama_entry(std::string_view name, std::string_view description,
 } // namespace detail
 
 /// All bundled networks, by name.
-inline constexpr std::array<entry, 20> entries{{
+inline constexpr std::array<entry, 27> entries{{
   detail::bert_entry<bert_base_sizes>(
     "bert_base", "12 transformer encoders of 768, masked words and pairs of sentences, Adam (110,106,428 parameters)",
     {16, 128}),
@@ -112,19 +112,31 @@ inline constexpr std::array<entry, 20> entries{{
   {"gnmt", "8 + 8 LSTMs of 1024 with attention over 20 words out of 32,000, Adam (280,858,880 parameters)", {64, 20},
    [](nn::network& net, input_size s, given_sizes) { return gnmt_task(net, s.batch, {.length = s.length}); },
    nullptr, true},
+  detail::gpt2_entry<gpt2_large_sizes>(
+    "gpt2_large", "36 transformer decoders of 1280, Adam (774,030,080 parameters)", {1, 1024}),
   detail::gpt2_entry<gpt2_medium_sizes>(
     "gpt2_medium", "24 transformer decoders of 1024, Adam (354,823,168 parameters)", {2, 1024}),
   detail::gpt2_entry<gpt2_small_sizes>(
     "gpt2_small", "12 transformer decoders of 768, Adam (124,439,808 parameters)", {4, 1024}),
   detail::gpt2_entry<gpt2_xl_sizes>(
     "gpt2_xl", "48 transformer decoders of 1600, Adam (1,557,611,200 parameters)", {1, 1024}),
+  detail::gpt2_entry<gpt3_13b_sizes>(
+    "gpt3_13b", "40 transformer decoders of 5120, all of whose attention is dense, Adam (12,853,386,240 parameters)",
+    {1, 2048}),
+  detail::gpt2_entry<gpt3_175b_sizes>(
+    "gpt3_175b", "96 transformer decoders of 12288, the same (174,604,259,328 parameters)", {1, 2048}),
   {"inception_v3", "94 convolutions in parallel branches for 299x299 images, RMSProp (27,161,264 parameters)", {16},
    [](nn::network& net, input_size s, given_sizes) { return inception_v3_task(net, s.batch); }},
+  detail::llama_entry<llama2_13b_sizes>(
+    "llama2_13b", "40 transformer decoders of 5120 with gated units, Adam (13,015,864,320 parameters)", {1, 4096}),
   detail::llama_entry<llama2_70b_sizes>(
     "llama2_70b", "80 transformer decoders of 8192, 8 heads of keys for 64, Adam (68,976,648,192 parameters)",
     {1, 4096}),
   detail::llama_entry<llama2_7b_sizes>(
     "llama2_7b", "32 transformer decoders of 4096 with gated units, Adam (6,738,415,616 parameters)", {1, 4096}),
+  detail::llama_entry<llama3_405b_sizes>(
+    "llama3_405b", "126 transformer decoders of 16384, 8 heads of keys for 128, Adam (405,853,388,800 parameters)",
+    {1, 8192}),
   detail::llama_entry<llama3_70b_sizes>(
     "llama3_70b", "llama2_70b with a larger vocabulary, Adam (70,553,706,496 parameters)", {1, 8192}),
   detail::llama_entry<llama3_8b_sizes>(
@@ -132,6 +144,8 @@ inline constexpr std::array<entry, 20> entries{{
   {"lstm", "LSTM of 128 over 28 steps, the rows of an image, Adam (81,674 parameters)", {128, 28},
    [](nn::network& net, input_size s, given_sizes) { return lstm_task(net, s.batch, {.steps = s.length}); },
    nullptr, true},
+  detail::llama_entry<mistral_7b_sizes>(
+    "mistral_7b", "llama3_8b with llama2_7b's vocabulary, Adam (7,241,732,096 parameters)", {1, 4096}),
   {"mnist_conv", "two 5x5 convolutions and two dense layers for 28x28 images, Adam (3,274,634 parameters)", {50},
    [](nn::network& net, input_size s, given_sizes) { return mnist_conv_task(net, s.batch); }},
   {"ptb_lstm", "two LSTMs of 200 over 20 words out of 10,000, clipped gradient descent (4,651,600 parameters)",
@@ -142,6 +156,9 @@ inline constexpr std::array<entry, 20> entries{{
    [](nn::network& net, input_size s, given_sizes) {
      return ptb_lstm_task(net, s.batch, {.steps = s.length, .fused_cell = true});
    }, nullptr, true},
+  detail::llama_entry<qwen2_7b_sizes>(
+    "qwen2_7b", "28 decoders as Llama's, of 3584, with biases in attention, Adam (7,615,616,512 parameters)",
+    {1, 4096}),
   {"resnet50", "53 convolutions with shortcuts for 224x224 images, momentum (25,557,032 parameters)", {64},
    [](nn::network& net, input_size s, given_sizes) { return resnet50_task(net, s.batch); }},
   {"resnet50_cifar10", "the same for 32x32 images and 10 classes (23,528,522 parameters)", {64},

@@ -111,6 +111,8 @@ TEST_CASE("gpt2: parameters are those of the published models") {
   CHECK(parameters(zoo::gpt2_medium_sizes) == 354'823'168);
   CHECK(parameters(zoo::gpt2_large_sizes) == 774'030'080);
   CHECK(parameters(zoo::gpt2_xl_sizes) == 1'557'611'200);
+  CHECK(parameters(zoo::gpt3_13b_sizes) == 12'853'386'240); // "12,850M", table D.1 of the source
+  CHECK(parameters(zoo::gpt3_175b_sizes) == 174'604'259'328); // "174,600M"
 }
 
 TEST_CASE("gpt2: FLOP of the products are those computed by hand, and three times that in a training step") {
@@ -134,6 +136,9 @@ TEST_CASE("llama: parameters are those of the published models") {
   CHECK(parameters(zoo::llama2_70b_sizes) == 68'976'648'192);
   CHECK(parameters(zoo::llama3_8b_sizes) == 8'030'261'248);
   CHECK(parameters(zoo::llama3_70b_sizes) == 70'553'706'496);
+  CHECK(parameters(zoo::llama3_405b_sizes) == 405'853'388'800);
+  CHECK(parameters(zoo::mistral_7b_sizes) == 7'241'732'096);
+  CHECK(parameters(zoo::qwen2_7b_sizes) == 7'615'616'512);
 }
 
 TEST_CASE("llama: FLOP of the products are those computed by hand, and three times that in a training step") {

@@ -43,6 +43,14 @@ inline constexpr gpt2_options gpt2_medium_sizes{.layers = 24, .hidden = 1024, .h
 inline constexpr gpt2_options gpt2_large_sizes{.layers = 36, .hidden = 1280, .heads = 20};
 inline constexpr gpt2_options gpt2_xl_sizes{.layers = 48, .hidden = 1600, .heads = 25};
 
+/// GPT-3, the same network but for its attention, half of which is sparse in the source and none of it here: 13 and 175
+/// billion parameters. The smaller one has 5120 hidden units, as many as its heads have; the source's table says 5140.
+/// Source: Brown et al., *Language Models are Few-Shot Learners*, arXiv 2005.14165, table 2.1.
+inline constexpr gpt2_options gpt3_13b_sizes{
+  .layers = 40, .hidden = 5120, .heads = 40, .length = 2048, .positions = 2048};
+inline constexpr gpt2_options gpt3_175b_sizes{
+  .layers = 96, .hidden = 12'288, .heads = 96, .length = 2048, .positions = 2048};
+
 /// Those of a GPT-2 whose sizes are given.
 inline constexpr gpt2_options gpt2_given_sizes{.positions = 0};
 

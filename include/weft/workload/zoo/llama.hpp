@@ -38,7 +38,7 @@ inline constexpr auto sizes_of<llama_options> = std::to_array<named_size<llama_o
    {"qkv_bias", &llama_options::qkv_bias},
    {"tied", &llama_options::tied}});
 
-/// The versions of the sources: 6.7, 13.0, 69.0, 8.0 and 70.6 billion parameters.
+/// The versions of the sources: 6.7, 13.0, 69.0, 8.0, 70.6 and 405.9 billion parameters.
 inline constexpr llama_options llama2_7b_sizes{};
 inline constexpr llama_options llama2_13b_sizes{.layers = 40, .hidden = 5120, .heads = 40};
 inline constexpr llama_options llama2_70b_sizes{
@@ -46,6 +46,28 @@ inline constexpr llama_options llama2_70b_sizes{
 inline constexpr llama_options llama3_8b_sizes{.kv_heads = 8, .ffn = 14'336, .vocabulary = 128'256, .length = 8192};
 inline constexpr llama_options llama3_70b_sizes{
   .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 8, .ffn = 28'672, .vocabulary = 128'256, .length = 8192};
+
+inline constexpr llama_options llama3_405b_sizes{.layers = 126,
+                                                 .hidden = 16'384,
+                                                 .heads = 128,
+                                                 .kv_heads = 8,
+                                                 .ffn = 53'248,
+                                                 .vocabulary = 128'256,
+                                                 .length = 8192};
+
+/// Mistral 7B, the same network: 7.2 billion parameters. Sequences are as long as the window that its attention sees.
+/// Source: Jiang et al., *Mistral 7B*, arXiv 2310.06825, table 1.
+inline constexpr llama_options mistral_7b_sizes{.kv_heads = 8, .ffn = 14'336};
+
+/// Qwen2 7B, the same with biases for queries, keys and values: 7.6 billion parameters.
+/// Source: Yang et al., *Qwen2 Technical Report*, arXiv 2407.10671, table 1; the vocabulary has rows to spare.
+inline constexpr llama_options qwen2_7b_sizes{.layers = 28,
+                                              .hidden = 3584,
+                                              .heads = 28,
+                                              .kv_heads = 4,
+                                              .ffn = 18'944,
+                                              .vocabulary = 152'064,
+                                              .qkv_bias = true};
 
 /// The logits of tokens (batch × o.length, or if it `decodes`, one for each sequence after those in a cache). A network
 /// that is not trained adds and normalises in one op.
