@@ -2,6 +2,8 @@
 /// Sizes of a bundled network that a text may give, such as `layers=24`.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
