@@ -52,6 +52,9 @@ public:
                               : is_resident(w, t)  ? workload::shared::with_resident
                                                    : workload::shared::no);
         }
+        if constexpr (requires { w.is_message(t); }) {
+          c.messages_.push_back(w.is_message(t));
+        }
         c.producer_.push_back(v);
         for (const op_id u : w.consumers(t)) {
           c.consumers_.push_back(u);

@@ -317,12 +317,12 @@ public:
   {
     return cost_.transfer_line(*workload_, *platform_, from, to);
   }
-  /// The `send_time` of any tensor; not checked.
-  constexpr double send_overhead(device_id from) const
+  /// The `send_time` of any message of a collective, or else of any other tensor; not checked.
+  constexpr double send_overhead(device_id from, bool of_message = false) const
     requires sends_by_bytes
   {
     if constexpr (cost_parts::has_send_time<Cost, Workload, Platform>) {
-      return rounded(cost_.send_overhead(*workload_, *platform_, from));
+      return rounded(cost_parts::send_overhead(cost_, *workload_, *platform_, from, of_message));
     } else {
       return 0;
     }

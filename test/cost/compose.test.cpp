@@ -90,7 +90,8 @@ TEST_CASE("wrapped costs have every part that what they wrap has") {
   check_all_parts(cost::cached{cost::scaled{cost::perturbed{cost::measured{base, p}, 0, 7}, 2, 3}, w, p}, base, 2, 3);
 
   // Facts are promises that wrappers keep, drop or make by themselves (concepts.test.cpp); all else is checked above.
-  checked.insert({"has_device_classes", "has_rates", "has_class_times", "has_transfer_lines", "has_send_overheads"});
+  checked.insert({"has_device_classes", "has_rates", "has_class_times", "has_transfer_lines", "has_send_overheads",
+                  "has_message_overheads"});
   std::set<std::string> all;
   std::ifstream file{"../include/weft/cost/concepts.hpp"};
   const std::regex concept_name{"concept (has_[a-z_]+)"};

@@ -2,20 +2,26 @@
 #include "weft/cost/concepts.hpp"
 
 #include "weft/bound/best.hpp"
+#include "weft/bound/cheapest_transfer.hpp"
 #include "weft/cost/compose.hpp"
+#include "weft/cost/lowered.hpp"
 #include "weft/cost/measured.hpp"
 #include "weft/cost/roofline.hpp"
 #include "weft/cost/staged.hpp"
 #include "weft/cost/table.hpp"
 #include "weft/partition/heft.hpp"
+#include "weft/partition/list/mean_costs.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/solve/pipeline.hpp"
+#include "weft/workload/copy_ops.hpp"
 
 #include "support/small_problem.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -143,10 +149,29 @@ TEST_CASE("cost facts: who overrides compute times does not keep the classes of 
   CHECK(bound::best(p).value == 5); // by the class of linear, which takes both devices for the slower, it was 10
 }
 
+/// The diamond, whose op b sends messages of a collective.
+workload diamond_with_messages() {
+  const W w = test::diamond();
+  workload_builder b;
+  for (const op_id v : ids(w.num_ops())) {
+    op o = op_of(w, v);
+    o.type = v == 1 ? "AddChunk" : "Add";
+    b.add_op(std::move(o));
+    for (const tensor_id t : w.outputs(v)) {
+      b.add_output(v, w.bytes(t));
+    }
+  }
+  for (const tensor_id t : ids(w.num_tensors())) {
+    for (const op_id reader : w.consumers(t)) {
+      b.add_edge(w.producer(t), reader, t - *w.outputs(w.producer(t)).begin());
+    }
+  }
+  return std::move(b).build();
+}
+
 /// Checks what a model states against what it says, for everything.
 template <class C>
-void check(const C& c) {
-  const W w = test::diamond();
+void check(const C& c, const W& w = diamond_with_messages()) {
   const P q = test::three_devices();
   for (const device_id d : ids(q.num_devices())) {
     for (const op_id v : ids(w.num_ops())) {
@@ -170,7 +195,7 @@ void check(const C& c) {
             CHECK(line.latency() + bytes / line.bandwidth() == doctest::Approx(line(bytes)).epsilon(1e-14));
           }
           if constexpr (cost_parts::has_send_overheads<C, W, P>) {
-            CHECK(c.send_overhead(w, q, d) == c.send_time(w, t, q, d, to));
+            CHECK(cost_parts::send_overhead(c, w, q, d, is_message(w, t)) == c.send_time(w, t, q, d, to));
           }
         }
       }
@@ -179,7 +204,7 @@ void check(const C& c) {
 }
 
 TEST_CASE("cost facts: every model's are true of it") {
-  const W w = test::diamond();
+  const W w = diamond_with_messages();
   const P q = test::three_devices();
   const cost::linear linear;
   const std::vector<double> seconds{1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 8, 8};
@@ -199,6 +224,50 @@ TEST_CASE("cost facts: every model's are true of it") {
   check(cost::cached{cost::scaled{linear, 3, 0.7}, w, q});
   check(other_computing{});
   check(said_later{});
+  check(cost::lower(cost::scaled{linear, 3, 0.7}, w, q));
+}
+
+TEST_CASE("sends: messages of a collective are launched by nobody, but on CPUs and where rates are what ops reach") {
+  const W w = diamond_with_messages();
+  P q = test::three_devices();
+  const cost::linear linear;
+  const auto lowered = cost::lower(linear, w, q);
+  CHECK(is_message(w, 1));
+  CHECK(is_message(w, 2));
+  CHECK_FALSE(is_message(w, 0));
+  CHECK_FALSE(is_message(test::diamond(), 1));
+  CHECK(linear.send_time(w, 1, q, 0, 1) == 0.5); // a CPU
+  CHECK(linear.send_time(w, 0, q, 1, 2) == 0.25);
+  CHECK(linear.send_time(w, 1, q, 1, 2) == 0);
+  CHECK(cost::scaled{linear, 3, 2}.send_time(w, 1, q, 1, 2) == 0);
+  CHECK(lowered.send_time(w, 0, q, 1, 2) == 0.25);
+  CHECK(lowered.send_time(w, 1, q, 1, 2) == 0);
+  CHECK(lowered.send_time(w, 1, q, 0, 2) == 0.5);
+  q = q.changed([](device& d) { d.reached_rates = true; });
+  CHECK(linear.send_time(w, 1, q, 1, 2) == 0.25);
+}
+
+TEST_CASE("sends: bounds and mean costs know messages of a collective") {
+  const W w = diamond_with_messages();
+  const P q = test::three_devices();
+  const problem p{w, q};
+  const auto least = bound::cheapest_transfers(p);
+  const partition::list::mean_costs means{p};
+  for (const tensor_id t : ids(w.num_tensors())) {
+    double smallest = std::numeric_limits<double>::infinity(), sum = 0;
+    for (const device_id from : ids(3)) {
+      for (const device_id to : ids(3)) {
+        if (from != to) {
+          const double seconds = p.send_time(t, from, to) + p.transfer_time(t, from, to);
+          smallest = std::min(smallest, seconds);
+          sum += seconds;
+        }
+      }
+    }
+    CHECK(least[t] == doctest::Approx(smallest));
+    CHECK(means.transfer(t) == doctest::Approx(sum / 6));
+  }
+  CHECK(pipeline(partition::heft{}, schedule::static_order{})(p).makespan > 0);
 }
 
 } // namespace cost_concepts_test

@@ -99,13 +99,29 @@ TEST_CASE("typical efficiencies: work without a type, or of a type that nobody k
 TEST_CASE("typical efficiencies: a graph takes launches away, and nothing else") {
   const auto single = cost::typical_efficiencies();
   const auto graph = cost::typical_efficiencies(cost::launches::graph);
-  for (const auto* type : {"MatMul", "Conv2D", "Relu", "Reshape", "AddChunk", "Gather", "SomethingElse"}) {
+  for (const auto* type : {"MatMul", "Conv2D", "Relu", "Reshape", "AddChunk", "Gather", "PackBucket", "StartCollective",
+                           "SomethingElse"}) {
     CAPTURE(type);
     auto expected = single.of(type, device_kind::gpu);
     expected.overhead = std::min(expected.overhead, cost::graph_launch);
     CHECK(graph.of(type, device_kind::gpu) == expected);
     CHECK(graph.of(type, device_kind::cpu) == single.of(type, device_kind::cpu));
   }
+}
+
+TEST_CASE("typical efficiencies: accelerators start a collective once and add on the way, a CPU adds by itself") {
+  const auto t = cost::typical_efficiencies();
+  const auto gpu = device_kind::gpu;
+  for (const char* type : {"AddChunk", "PassChunk"}) {
+    CHECK(t.of(type, gpu) == cost::efficiency{.moved = cost::traffic::none});
+  }
+  CHECK(t.of("StartCollective", gpu) ==
+        cost::efficiency{.overhead = cost::collective_launch, .moved = cost::traffic::none});
+  CHECK(t.of("PackBucket", gpu).overhead == cost::collective_launch);
+  CHECK(t.of("PackBucket", gpu).moved == cost::traffic::all);
+  CHECK(t.of("AddChunk", device_kind::cpu).moved == cost::traffic::all);
+  CHECK(t.of("AddChunk", device_kind::cpu).overhead == 0);
+  CHECK(t.of("StartCollective", device_kind::cpu).overhead == t.of("Relu", device_kind::cpu).overhead);
 }
 
 TEST_CASE("roofline with typical efficiencies: ops without a type take what the linear model says, bytes or not") {

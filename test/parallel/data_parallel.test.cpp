@@ -4,13 +4,17 @@
 #include "parallel/built_net.hpp"
 #include "support/marked.hpp"
 #include "weft/core/random.hpp"
+#include "weft/cost/efficiency.hpp"
 #include "weft/cost/linear.hpp"
+#include "weft/cost/roofline.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/platform/platform.hpp"
+#include "weft/platform/presets.hpp"
 #include "weft/problem.hpp"
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/op_catalogue.hpp"
 #include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo.hpp"
 
@@ -51,6 +55,33 @@ std::vector<std::uint32_t> replicas_before(const parallel::parallel_workload& p,
   }
   std::sort(packs.begin(), packs.end());
   return packs;
+}
+
+TEST_CASE("data_parallel: each rank starts a collective once, and nothing is launched for its messages") {
+  const auto p = presets::dgx_a100();
+  const workload step = zoo::make("mnist_conv@8");
+  std::vector<placement> replicas;
+  for (const device_id gpu : {1u, 2u, 3u}) {
+    replicas.emplace_back(step.num_ops(), gpu);
+  }
+  const auto table = cost::typical_efficiencies();
+  cost::roofline typical;
+  typical.efficiencies = &table;
+  for (const bool sharded : {false, true}) {
+    CAPTURE(sharded);
+    const auto made = parallel::data_parallel(step, replicas, parallel::ring_all_reduce(3), {.shard_updates = sharded});
+    std::size_t starts = 0;
+    for (const op_id v : ids(made.graph.num_ops())) {
+      starts += use_of(made.graph.type(v)) == op_use::collective_start;
+    }
+    CHECK(starts == (sharded ? 2 : 1) * 3 * made.buckets.size());
+    for (const tensor_id t : ids(made.graph.num_tensors())) {
+      for (const op_id reader : made.graph.consumers(t)) {
+        const device_id from = made.where[made.graph.producer(t)], to = made.where[reader];
+        CHECK((from == to || typical.send_time(made.graph, t, p, from, to) == 0));
+      }
+    }
+  }
 }
 
 TEST_CASE("data_parallel: every update reads the sums of all replicas' gradients, and nothing else changes") {

@@ -103,6 +103,7 @@ TEST_CASE("data_parallel: experts are there once and take the rows of all replic
         }
       }
       const bool joins = g.name(v).ends_with("/all_to_all/join"), cuts = g.name(v).ends_with("/all_to_all/cut");
+      const bool sends = g.name(v).ends_with("/all_to_all/send");
       const op_id origin = made.origin[v];
       const bool shared = origin != none && how.shared.owner[origin] != none;
       if (joins) {
@@ -111,6 +112,7 @@ TEST_CASE("data_parallel: experts are there once and take the rows of all replic
         byte_count bytes = 0;
         for (const tensor_id t : g.inputs(v)) {
           bytes += g.bytes(t);
+          REQUIRE(is_message(g, t));
         }
         REQUIRE(g.bytes(*g.outputs(v).begin()) == bytes);
       } else if (cuts || shared) {
@@ -123,6 +125,7 @@ TEST_CASE("data_parallel: experts are there once and take the rows of all replic
         const tensor_id of_part = origin == none ? tensor_id{none} : *part.outputs(origin).begin() + k;
         rows[t] = joins ? of_all
                   : cuts ? k
+                  : sends ? made.replica[v]
                   : origin == none || whole.bytes(of_part) == part.bytes(of_part) ? std::uint32_t{unknown}
                   : shared ? of_all
                            : made.replica[v];

@@ -80,6 +80,12 @@ TEST_CASE("tensor_parallel: work, state and tensors come in parts that add up, a
       CHECK(resident[v] >= w.resident_bytes(v) * (split ? 1 : ranks));
       CHECK(resident[v] <= w.resident_bytes(v) * (split ? 1 : ranks) + ranks);
     }
+    for (const tensor_id t : ids(made.graph.num_tensors())) {
+      const auto& readers = made.graph.consumers(t);
+      CHECK((is_message(made.graph, t) || std::all_of(readers.begin(), readers.end(), [&](op_id reader) {
+        return made.replica[reader] == made.replica[made.graph.producer(t)];
+      })));
+    }
     const platform machine{std::vector<device>(ranks, device{.kind = device_kind::gpu, .speed = 1e12}),
                            uniform_links{{.latency = 1e-6, .bandwidth = 1e11}}};
     std::vector<kind_set> anywhere(made.graph.num_ops(), kind_set::all());

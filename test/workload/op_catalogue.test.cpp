@@ -69,6 +69,8 @@ TEST_CASE("op catalogue: a type is known by its plain name, too") {
   CHECK(use_of("MatMulGrad") == op_use::product);
   CHECK(use_of("GatherGrad") == op_use::other); // the catalogue knows what it is the gradient of
   CHECK(use_of("LossGrad") == op_use::other);
+  CHECK(use_of("AddChunk") == op_use::collective);
+  CHECK(use_of("PackBucket") == op_use::collective_start);
   for (const char* unknown : {"", "NoSuchOp", "NoSuchOpGrad", "Grad", "V2", "MATMUL"}) {
     CAPTURE(unknown);
     CHECK(use_of(unknown) == std::nullopt);

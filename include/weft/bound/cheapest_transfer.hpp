@@ -24,20 +24,22 @@ constexpr std::vector<double> cheapest_transfers(const problem<W, P, C>& p, cons
   }
   if constexpr (problem<W, P, C>::sends_by_bytes) {
     if (p.has_lines()) {
-      double fixed = infinity;
+      double fixed = infinity, fixed_of_message = infinity;
       double bandwidth = 0;
       for (const device_id from : devices) {
-        const double send = p.send_overhead(from);
+        const double send = p.send_overhead(from), send_of_message = p.send_overhead(from, true);
         for (const device_id to : devices) {
           if (to != from) {
             const auto line = p.transfer_line(from, to);
             fixed = std::min<double>(fixed, send + line.latency());
+            fixed_of_message = std::min<double>(fixed_of_message, send_of_message + line.latency());
             bandwidth = std::max<double>(bandwidth, line.bandwidth());
           }
         }
       }
       for (const tensor_id t : ids(least.size())) {
-        least[t] = fixed + static_cast<double>(p.workload().bytes(t)) / bandwidth;
+        least[t] = (is_message(p.workload(), t) ? fixed_of_message : fixed) +
+                   static_cast<double>(p.workload().bytes(t)) / bandwidth;
       }
       return least;
     }

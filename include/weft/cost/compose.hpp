@@ -43,6 +43,11 @@ struct wrapper_of {
     return base.send_overhead(w, p, from);
   }
   template <class W, class P>
+    requires cost_parts::has_message_overheads<Base, W, P>
+  constexpr double message_overhead(const W& w, const P& p, device_id from) const {
+    return base.message_overhead(w, p, from);
+  }
+  template <class W, class P>
     requires cost_parts::has_staging_times<Base, W, P>
   constexpr double import_time(const W& w, tensor_id t, const P& p, device_id d) const {
     return base.import_time(w, t, p, d);
@@ -120,6 +125,11 @@ struct scaled : detail::wrapper_of<Base> {
     requires cost_parts::has_send_overheads<Base, W, P>
   constexpr double send_overhead(const W& w, const P& p, device_id from) const {
     return communication * this->base.send_overhead(w, p, from);
+  }
+  template <class W, class P>
+    requires cost_parts::has_message_overheads<Base, W, P>
+  constexpr double message_overhead(const W& w, const P& p, device_id from) const {
+    return communication * this->base.message_overhead(w, p, from);
   }
   template <class W, class P>
     requires cost_parts::has_staging_times<Base, W, P>

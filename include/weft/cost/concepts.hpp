@@ -107,7 +107,8 @@ concept has_transfer_lines = requires(const C& c, const W& w, const P& p, device
   requires declared_with<&C::template transfer_line<W, P>, &C::template transfer_time<W, P>>;
 } || requires { requires declared_with<&C::transfer_line, &C::transfer_time>; });
 
-/// C's sends depend on the sender alone: `send_time(w, t, p, from, to)` is exactly `send_overhead(w, p, from)`.
+/// C's sends depend on the sender alone: `send_time(w, t, p, from, to)` is exactly `send_overhead(w, p, from)`, but
+/// for messages of collectives (`is_message`) if it `has_message_overheads`.
 /// Optional; not inherited where send times are others.
 template <class C, class W, class P>
 concept has_send_overheads = requires(const C& c, const W& w, const P& p, device_id d) {
@@ -115,6 +116,27 @@ concept has_send_overheads = requires(const C& c, const W& w, const P& p, device
 } && (requires {
   requires declared_with<&C::template send_overhead<W, P>, &C::template send_time<W, P>>;
 } || requires { requires declared_with<&C::send_overhead, &C::send_time>; });
+
+/// C's sends of messages of collectives depend on the sender alone, too: they take `message_overhead(w, p, from)`.
+/// Optional; not inherited where send times are others.
+template <class C, class W, class P>
+concept has_message_overheads = has_send_overheads<C, W, P> &&
+                                requires(const C& c, const W& w, const P& p, device_id d) {
+  { c.message_overhead(w, p, d) } -> std::convertible_to<double>;
+} && (requires {
+  requires declared_with<&C::template message_overhead<W, P>, &C::template send_time<W, P>>;
+} || requires { requires declared_with<&C::message_overhead, &C::send_time>; });
+
+/// The time of any send from there of a message of a collective, or else of any other tensor.
+template <class C, class W, class P>
+  requires has_send_overheads<C, W, P>
+constexpr double send_overhead(const C& c, const W& w, const P& p, device_id from, bool of_message) {
+  if constexpr (has_message_overheads<C, W, P>) {
+    return of_message ? c.message_overhead(w, p, from) : c.send_overhead(w, p, from);
+  } else {
+    return c.send_overhead(w, p, from);
+  }
+}
 
 /// The answer of a model's `has_lines()`: `has_transfer_lines` and `has_send_overheads` hold for it. True without one.
 template <class C>

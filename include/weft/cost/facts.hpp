@@ -42,7 +42,8 @@ constexpr bool facts_agree(const C& c, const W& w, const P& p) {
               detail::agree(line.latency() + bytes / line.bandwidth(), line(bytes), 1e-12);
     }
     if constexpr (cost_parts::has_send_overheads<C, W, P>) {
-      agree = agree && detail::agree(c.send_overhead(w, p, 0), c.send_time(w, 0, p, 0, last), 0);
+      agree = agree && 
+              detail::agree(cost_parts::send_overhead(c, w, p, 0, is_message(w, 0)), c.send_time(w, 0, p, 0, last), 0);
     }
   }
   return agree;

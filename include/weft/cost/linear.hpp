@@ -33,10 +33,11 @@ struct link_transfers {
     return {p.latency(from, to), p.bandwidth(from, to)};
   }
 
-  /// The sender's overhead and the platform's send work over the sender's speed; 0 if the platform charges none.
+  /// The sender's overhead and the platform's send work over the sender's speed; 0 if the platform charges none, and
+  /// for messages of collectives that a kernel sends.
   template <class W, class P>
-  constexpr double send_time(const W& w, tensor_id, const P& p, device_id from, device_id) const {
-    return send_overhead(w, p, from);
+  constexpr double send_time(const W& w, tensor_id t, const P& p, device_id from, device_id) const {
+    return is_message(w, t) ? message_overhead(w, p, from) : send_overhead(w, p, from);
   }
   template <class W, class P>
   constexpr double send_overhead(const W&, const P& p, device_id from) const {
@@ -48,6 +49,19 @@ struct link_transfers {
       seconds += p.send_work() / p.speed(from);
     }
     return seconds;
+  }
+  /// 0 on accelerators, where the kernel of the collective sends; a CPU posts each message. Where rates are what ops
+  /// reach, so is the overhead.
+  template <class W, class P>
+  constexpr double message_overhead(const W& w, const P& p, device_id from) const {
+    bool posts = true;
+    if constexpr (device_platform<P>) {
+      posts = hardware_kind(p, from) == device_kind::cpu;
+    }
+    if constexpr (requires { p.reached_rates(from); }) {
+      posts = posts || p.reached_rates(from);
+    }
+    return posts ? send_overhead(w, p, from) : 0;
   }
 };
 

@@ -80,8 +80,8 @@ public:
     return times_.class_number(w, p, d);
   }
 
-  /// True if transfers are lines and sends depend on the sender alone; else `transfer_line` and `send_overhead` must
-  /// not be called.
+  /// True if transfers are lines and sends depend on the sender alone; else `transfer_line`, `send_overhead` and
+  /// `message_overhead` must not be called.
   bool has_lines() const { return ways_->model == nullptr; }
 
   template <class W, class P>
@@ -97,12 +97,18 @@ public:
     return line(from, to);
   }
   template <class W, class P>
-  double send_time(const W&, tensor_id t, const P&, device_id from, device_id to) const {
-    return has_lines() ? ways_->sends[from] : ways_->model->send_time(t, from, to);
+  double send_time(const W& w, tensor_id t, const P&, device_id from, device_id to) const {
+    return !has_lines()       ? ways_->model->send_time(t, from, to)
+           : is_message(w, t) ? ways_->message_sends[from]
+                              : ways_->sends[from];
   }
   template <class W, class P>
   double send_overhead(const W&, const P&, device_id from) const {
     return ways_->sends[from];
+  }
+  template <class W, class P>
+  double message_overhead(const W&, const P&, device_id from) const {
+    return ways_->message_sends[from];
   }
 
   /// The same with transfer times multiplied by `factors[from * num_devices + to]`, positive and finite, such as by how
@@ -168,6 +174,7 @@ private:
     buffer<std::uint8_t> kind_of = {}; // per pair of devices; empty: lines are per pair
     bool alike = false;              // lines are that of a device to itself and that of all pairs
     std::vector<double> sends = {};   // per sender; empty if the model is asked
+    std::vector<double> message_sends = {}; // the same of messages of collectives
     std::shared_ptr<const asked_model> model = nullptr;
     std::vector<double> factors = {}; // per pair of devices on what the model says; empty: 1
   };
@@ -206,9 +213,11 @@ private:
     };
     for (const device_id from : ids(n)) {
       if constexpr (cost_parts::has_send_time<Cost, W, P>) {
-        to_all.sends.push_back(cost.send_overhead(w, p, from));
+        to_all.sends.push_back(cost_parts::send_overhead(cost, w, p, from, false));
+        to_all.message_sends.push_back(cost_parts::send_overhead(cost, w, p, from, true));
       } else {
         to_all.sends.push_back(0);
+        to_all.message_sends.push_back(0);
       }
     }
     to_all.lines.push_back({});

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "weft/core/buffer.hpp"
+#include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/workload/builder.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,11 +25,36 @@ struct op_output {
 
 /// The types of the ops that collectives are made of.
 struct collective_types {
-  static constexpr const char* pack = "PackBucket";      ///< copies tensors one after the other, cut into chunks
-  static constexpr const char* add = "AddChunk";         ///< the sum of two chunks
-  static constexpr const char* pass = "PassChunk";       ///< a chunk that goes on to another rank
-  static constexpr const char* unpack = "UnpackBucket";  ///< the tensors in the chunks, without a copy
+  static constexpr const char* start = "StartCollective"; ///< a tensor cut into chunks that are sent from there
+  static constexpr const char* pack = "PackBucket";       ///< … of copies of tensors, one after the other
+  static constexpr const char* add = "AddChunk";          ///< the sum of two chunks
+  static constexpr const char* pass = "PassChunk";        ///< a chunk that goes on to another rank
+  static constexpr const char* unpack = "UnpackBucket";   ///< the tensors in the chunks, without a copy
+  static constexpr const char* join = "JoinPieces";       ///< … with a copy
 };
+
+/// Throws `value_error` for a message between ranks, or of a chunk, that the collective does not have.
+inline void check_messages(const collective& c, const char* where) {
+  for (const auto& m : c.messages) {
+    if (m.from >= c.ranks || m.to >= c.ranks || m.chunk >= c.chunks) {
+      throw value_error(where, "a message of the all-reduce goes from rank " + std::to_string(m.from) + " to " +
+                                 std::to_string(m.to) + " with chunk " + std::to_string(m.chunk) + "; there are " +
+                                 std::to_string(c.ranks) + " ranks and " + std::to_string(c.chunks) + " chunks");
+    }
+  }
+}
+
+/// The bytes of chunks of whole numbers of elements that add up, but for what is left of an element in the last one.
+inline std::vector<byte_count> chunk_sizes(byte_count bytes, byte_count chunks, double element_bytes) {
+  const auto element = std::max<byte_count>(1, static_cast<byte_count>(element_bytes));
+  const byte_count elements = bytes / element;
+  std::vector<byte_count> sizes;
+  for (byte_count k = 0; k < chunks; ++k) {
+    sizes.push_back((elements / chunks + (k < elements % chunks ? 1 : 0)) * element);
+  }
+  sizes.back() += bytes % element;
+  return sizes;
+}
 
 /// Adds the messages of a collective to a workload: a message that adds is an op of its receiver, which reads its own
 /// chunk and the sender's; one that is sent on, an op that hands it over; any other one is a tensor of its sender which

@@ -102,14 +102,7 @@ public:
       throw value_error("data_parallel", std::to_string(replicas.size()) + " replicas for an all-reduce among " +
                                            std::to_string(all_reduce.ranks));
     }
-    for (const auto& m : all_reduce.messages) {
-      if (m.from >= all_reduce.ranks || m.to >= all_reduce.ranks || m.chunk >= all_reduce.chunks) {
-        throw value_error("data_parallel", "a message of the all-reduce goes from rank " + std::to_string(m.from) +
-                                             " to " + std::to_string(m.to) + " with chunk " + std::to_string(m.chunk) +
-                                             "; there are " + std::to_string(all_reduce.ranks) + " ranks and " +
-                                             std::to_string(all_reduce.chunks) + " chunks");
-      }
-    }
+    check_messages(all_reduce, "data_parallel");
     for (const auto& where : replicas) {
       if (where.size() != step_.num_ops()) {
         throw value_error("data_parallel", "a placement of " + std::to_string(where.size()) + " ops for a step of " +
@@ -219,6 +212,12 @@ private:
     made_.where.push_back(d);
     made_.origin.push_back(origin);
     made_.replica.push_back(r);
+  }
+
+  /// Adds an op that the step does not have.
+  op_id add(std::uint32_t r, device_id d, op o) {
+    note(r, d, none);
+    return b_.add_op(std::move(o));
   }
 
   void copy_ops_of(std::uint32_t r) {
@@ -382,9 +381,8 @@ private:
     std::vector<op_output> have;
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       const device_id d = device_of(bucket, r);
-      const op_id pack = b_.add_op({.name = name_of(r, name + "/pack"), .type = collective_types::pack});
+      const op_id pack = add(r, d, {.name = name_of(r, name + "/pack"), .type = collective_types::pack});
       bucket.pack.push_back(pack);
-      note(r, d, none);
       for (const tensor_id t : bucket.gradients) {
         const op_id v = step_.producer(t);
         if (replicas_[r][v] != d) {
@@ -414,23 +412,14 @@ private:
     }
   }
 
-  /// Whole numbers of elements that add up, but for what is left of one.
   std::vector<byte_count> chunk_sizes(byte_count bytes) const {
-    const auto element = std::max<byte_count>(1, static_cast<byte_count>(o_.element_bytes));
-    const byte_count elements = bytes / element, chunks = all_reduce_.chunks;
-    std::vector<byte_count> sizes;
-    for (byte_count k = 0; k < chunks; ++k) {
-      sizes.push_back((elements / chunks + (k < elements % chunks ? 1 : 0)) * element);
-    }
-    sizes.back() += bytes % element;
-    return sizes;
+    return parallel::chunk_sizes(bytes, all_reduce_.chunks, o_.element_bytes);
   }
 
   /// Reads all chunks that rank r has, or only those of which it has the sum.
   op_id add_unpack(const gradient_bucket& b, std::uint32_t r, const std::string& name,
                    const std::vector<op_output>& have, bool own) {
-    const op_id unpack = b_.add_op({.name = name_of(r, name), .type = collective_types::unpack});
-    note(r, device_of(b, r), none);
+    const op_id unpack = add(r, device_of(b, r), {.name = name_of(r, name), .type = collective_types::unpack});
     for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
       if (!own || owner_[k] == r) {
         const auto& [op, output] = have[std::size_t{r} * all_reduce_.chunks + k];
@@ -447,9 +436,8 @@ private:
     const auto sizes = chunk_sizes(bucket.bytes);
     std::vector<op_output> have(std::size_t{all_reduce_.ranks} * all_reduce_.chunks);
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
-      const op_id parts = b_.add_op({.name = name_of(r, name + "/parameters"), // they are where they are sent from
-                                     .type = collective_types::unpack});
-      note(r, device_of(bucket, r), none);
+      const op_id parts = add(r, device_of(bucket, r), {.name = name_of(r, name + "/parameters"), // are where they are
+                                                        .type = collective_types::start});        // sent from
       for (const tensor_id t : bucket.gradients) {
         for (const op_id reader : step_.consumers(t)) {
           if (is_update(step_.type(reader)) && copy_of(r, reader) != none) {
@@ -533,15 +521,28 @@ private:
     const op_id v = step_.producer(t);
     op_id& join = joined_.try_emplace({t, r}, op_id{none}).first->second;
     if (join == none) {
-      join = b_.add_op({.name = name_of(r, std::string{step_.name(v)} + "/all_to_all/join"),
-                        .type = collective_types::unpack});
-      note(r, replicas_[r][v], none);
+      join = add(r, replicas_[r][v], {.name = name_of(r, std::string{step_.name(v)} + "/all_to_all/join"),
+                                      .type = collective_types::unpack});
       for (std::uint32_t from = 0; from < replicas_.size(); ++from) {
-        b_.add_edge(copy_of(from, v), join, output);
+        b_.add_edge(sent(from, t, output), join);
       }
       b_.add_output(join, bytes_of_all(t));
     }
     return {join, 0};
+  }
+
+  /// The op whose output is a replica's part of a tensor, as its message to those that join all of them.
+  op_id sent(std::uint32_t r, tensor_id t, std::uint32_t output) {
+    const op_id v = step_.producer(t);
+    op_id& made = sent_.try_emplace({t, r}, op_id{none}).first->second;
+    if (made == none) {
+      made = add(r, replicas_[r][v], {.bytes = steps_[r]->bytes(t),
+                                      .name = name_of(r, std::string{step_.name(v)} + "/all_to_all/send"),
+                                      .type = collective_types::start,
+                                      .memory = output_memory::view});
+      b_.add_edge(copy_of(r, v), made, output);
+    }
+    return made;
   }
 
   /// The op that cuts a tensor into the parts of the replicas, its outputs.
@@ -549,12 +550,12 @@ private:
     const op_id v = step_.producer(t);
     op_id& made = cut_.try_emplace(t, op_id{none}).first->second;
     if (made == none) {
-      made = b_.add_op({.name = name_of(owner_of(v), std::string{step_.name(v)} + "/all_to_all/cut"),
-                        .type = collective_types::unpack});
-      note(owner_of(v), replicas_[owner_of(v)][v], none);
+      const auto r = owner_of(v);
+      made = add(r, replicas_[r][v], {.name = name_of(r, std::string{step_.name(v)} + "/all_to_all/cut"),
+                                      .type = collective_types::start});
       b_.add_edge(whole.op, made, whole.output);
-      for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        b_.add_output(made, steps_[r]->bytes(t));
+      for (const auto* step : steps_) {
+        b_.add_output(made, step->bytes(t));
       }
     }
     return made;
@@ -573,7 +574,7 @@ private:
   std::vector<std::vector<double>> part_; ///< if updates are sharded: by gradient and replica
   collective scatter_, gather_;
   std::vector<std::uint32_t> owner_; ///< by chunk; empty if updates are not sharded
-  std::map<std::pair<tensor_id, std::uint32_t>, op_id> joined_; ///< by tensor and replica
+  std::map<std::pair<tensor_id, std::uint32_t>, op_id> joined_, sent_; ///< by tensor and replica
   std::map<tensor_id, op_id> cut_;
 };
 

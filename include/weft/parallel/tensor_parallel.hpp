@@ -359,11 +359,11 @@ private:
     std::vector<op_output> chunks(std::size_t{count_} * c.chunks);
     for (std::uint32_t r = 0; r < count_; ++r) {
       if (what == resharding::all_gather) {
-        chunks[r * count_ + (r + 1) % count_] = mine[r]; // where a ring leaves what it reduced
+        chunks[r * count_ + (r + 1) % count_] = sent(r, t, mine[r], name); // where a ring leaves what it reduced
         continue;
       }
       const op_id cut =
-        add(r, device_of(r, t), none, {.name = name_of(r, name + "/cut"), .type = collective_types::unpack});
+        add(r, device_of(r, t), none, {.name = name_of(r, name + "/cut"), .type = collective_types::start});
       b_.add_edge(mine[r].op, cut, mine[r].output);
       for (std::uint32_t k = 0; k < c.chunks; ++k) {
         chunks[r * c.chunks + k] = {cut, b_.add_output(cut, sizes[k])};
@@ -388,6 +388,17 @@ private:
       all.push_back({join, b_.add_output(join, w_.bytes(t))});
     }
     return all;
+  }
+
+  /// What a rank has of a tensor, as its first message.
+  op_output sent(std::uint32_t r, tensor_id t, const op_output& own, const std::string& name) {
+    const op_id v = add(r, device_of(r, t), none,
+                        {.bytes = part(w_.bytes(t)),
+                         .name = name_of(r, name + "/send"),
+                         .type = collective_types::start,
+                         .memory = output_memory::view});
+    b_.add_edge(own.op, v, own.output);
+    return {v, 0};
   }
 
   device_id device_of(std::uint32_t r, tensor_id t) const { return where_[r][w_.producer(t)]; }
@@ -417,7 +428,7 @@ private:
     std::vector<op_output> all;
     for (std::uint32_t r = 0; r < count_; ++r) {
       const op_id join =
-        add(r, device_of(r, t), none, {.name = name_of(r, name + "/join"), .type = collective_types::pack});
+        add(r, device_of(r, t), none, {.name = name_of(r, name + "/join"), .type = collective_types::join});
       for (std::uint32_t k = 0; k < count_; ++k) {
         b_.add_edge(cut[k], join, r);
       }

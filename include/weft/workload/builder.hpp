@@ -7,6 +7,7 @@
 #include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
+#include "weft/workload/detail/collective_types.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -324,6 +325,22 @@ private:
       type = position[type];
     }
     w.types_ = std::move(types_);
+    find_messages(w);
+  }
+
+  /// Marks the outputs of ops whose types say that they are messages.
+  static void find_messages(workload& w) {
+    buffer<std::uint8_t> makes_messages;
+    bool some = false;
+    for (const auto& type : w.type_names_) {
+      makes_messages.push_back(detail::makes_messages(type));
+      some = some || makes_messages.back() != 0;
+    }
+    if (some) {
+      for (const tensor_id t : ids(w.num_tensors())) {
+        w.messages_.push_back(makes_messages[w.types_[w.producer_[t]]]);
+      }
+    }
   }
 
   void check_totals(const workload& w) const {

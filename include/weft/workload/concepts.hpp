@@ -72,6 +72,17 @@ constexpr bool is_resident(const W& w, tensor_id t) {
   }
 }
 
+/// True if t is a message of a collective, which the one kernel sends that the collective is on its device: nothing is
+/// launched for it. False for workloads that do not say.
+template <class W>
+constexpr bool is_message(const W& w, tensor_id t) {
+  if constexpr (requires { { w.is_message(t) } -> std::convertible_to<bool>; }) {
+    return w.is_message(t);
+  } else {
+    return false;
+  }
+}
+
 /// The memory in which an op's first output lies.
 enum class output_memory : std::uint8_t {
   own,        ///< in memory of its own

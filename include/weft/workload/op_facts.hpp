@@ -15,7 +15,9 @@ enum class op_use : std::uint8_t {
   convolution,
   recurrence,  ///< products that wait for each other, step by step
   lookup,      ///< copies as much as it gives out of something larger
-  view         ///< a description of what is there already
+  view,        ///< a description of what is there already
+  collective_start, ///< starts a collective on its device, whose kernel does all else of it there
+  collective   ///< what that kernel does: a sum of two parts, or a part that goes on
 };
 
 /// The tensors of its forward op that a gradient reads besides the gradients of the outputs, and so keeps in memory

@@ -67,6 +67,9 @@ public:
   /// that is colocated with it and whose output it shows.
   constexpr bool is_resident(tensor_id t) const { return !shared_.empty() && shared_[t] == shared::with_resident; }
 
+  /// True if t is a message of a collective: the kernel that the collective is on its device sends it.
+  constexpr bool is_message(tensor_id t) const { return !messages_.empty() && messages_[t] != 0; }
+
   /// The same with other places for the first outputs, one per op. Throws `value_error` for another number of them.
   /// Complexity: O(n + m).
   workload with_output_memory(std::vector<weft::output_memory> where) const {
@@ -275,6 +278,7 @@ private:
   std::vector<std::uint32_t> slots_;      // empty when each op takes one
   std::vector<weft::output_memory> output_memory_; // empty when all are in memory of their own
   std::vector<shared> shared_;            // per tensor, likewise
+  std::vector<std::uint8_t> messages_;    // per tensor; empty when none is a message
   std::vector<std::string> names_;        // empty when no op has a name
   std::vector<std::string> type_names_;   // each type once
   std::vector<std::uint32_t> types_;      // index into type_names_; empty when no op has a type

@@ -338,7 +338,8 @@ private:
     const std::size_t k = p_->num_devices();
     const auto& w = p_->workload();
     for (const tensor_id t : ids(p_->num_tensors())) {
-      if (static_cast<byte_count>(w.bytes(t)) >= (byte_count{1} << 53)) { // takes part in no exact number
+      if (static_cast<byte_count>(w.bytes(t)) >= (byte_count{1} << 53) || // takes part in no exact number
+          is_message(w, t)) {                                             // whose sends take other times
         return false;
       }
     }

@@ -43,9 +43,11 @@ public:
         for_each_pair([&](device_id from, device_id to) {
           const auto line = p.transfer_line(from, to);
           fixed_ += p.send_overhead(from) + line.latency();
+          fixed_of_message_ += p.send_overhead(from, true) + line.latency();
           inverse_ += 1 / static_cast<double>(line.bandwidth());
         });
         fixed_ /= num_pairs();
+        fixed_of_message_ /= num_pairs();
         inverse_ /= num_pairs();
         knows_links_ = inverse_ < 1e280 && fixed_ < 1e280;
       }
@@ -89,7 +91,8 @@ public:
   /// 0 if there is only one device.
   constexpr double transfer(tensor_id t) const {
     if (knows_links_) {
-      return fixed_ + rounded(static_cast<double>(p_->workload().bytes(t)) * inverse_);
+      const auto& w = p_->workload();
+      return (is_message(w, t) ? fixed_of_message_ : fixed_) + rounded(static_cast<double>(w.bytes(t)) * inverse_);
     }
     double sum = 0;
     for_each_pair([&](device_id from, device_id to) {
@@ -147,6 +150,7 @@ private:
   std::vector<double> sums_; // per op: Σ of the times on all devices
   double slowness_ = 0; // mean of 1 / rate
   double fixed_ = 0;    // mean of send + latency
+  double fixed_of_message_ = 0; // the same for messages of collectives
   double inverse_ = 0;  // mean of 1 / bandwidth
 };
 

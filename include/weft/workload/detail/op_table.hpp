@@ -303,8 +303,12 @@ inline constexpr op_family op_table[] = {
   {"ApplyAdaMax ApplyPowerSign", {.flop = flop::update<9>}},
 
   // What collectives are made of (parallel/collective_ops.hpp).
-  {"AddChunk PackBucket", {.gradient = gradient::none}},
-  {"PassChunk UnpackBucket", {.flop = flop::nothing, .use = use::view, .gradient = gradient::none}},
+  {"AddChunk", {.use = use::collective, .gradient = gradient::none}},
+  {"PassChunk", {.flop = flop::nothing, .use = use::collective, .gradient = gradient::none}},
+  {"PackBucket", {.use = use::collective_start, .gradient = gradient::none}},
+  {"StartCollective", {.flop = flop::nothing, .use = use::collective_start, .gradient = gradient::none}},
+  {"JoinPieces", {.gradient = gradient::none}},
+  {"UnpackBucket", {.flop = flop::nothing, .use = use::view, .gradient = gradient::none}},
 
   // Results that are views of an input, or that are there before.
   {"_Arg Const Constant ConstantOfShape HostConst Placeholder PlaceholderV2 PreventGradient Rank Shape ShapeN Size "
