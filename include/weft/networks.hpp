@@ -48,3 +48,4 @@
 #include "weft/workload/zoo/resnet50.hpp"
 #include "weft/workload/zoo/sizes.hpp"
 #include "weft/workload/zoo/switch_transformer.hpp"
+#include "weft/workload/zoo/vit.hpp"

@@ -72,7 +72,8 @@ op_axes axes_in(const nn::network& net, op_id v) {
 TEST_CASE("axes_of: dimensions of an axis can be split into what divides its extent, in all bundled networks") {
   for (const char* name : {"bert_base@2x16", "gpt2_small@2x16", "switch_base@2x16", "resnet50_cifar10@2",
                            "inception_v3@2", "dcgan@2", "lstm@2", "gnmt@2x4", "ptb_lstm@2", "llama3_8b@2x16",
-                           "llama3_8b@2x16:inference", "llama3_8b@2x16:decode", "gpt2_small@2x16:decode"}) {
+                           "llama3_8b@2x16:inference", "llama3_8b@2x16:decode", "gpt2_small@2x16:decode",
+                           "mixtral_8x7b@2x16", "mixtral_8x7b@2x16:decode", "qwen2_7b@2x16:inference", "vit_b_16@2"}) {
     CAPTURE(name);
     const auto wanted = zoo::parse(name);
     nn::network net{{.training = wanted.training}};

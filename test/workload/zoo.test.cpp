@@ -217,12 +217,12 @@ TEST_CASE("zoo: names, batch sizes and errors") {
   CHECK(test::fingerprint(zoo::make("lstm@32")) != test::fingerprint(zoo::make("lstm")));
   CHECK(std::ranges::is_sorted(zoo::entries, {}, &zoo::entry::name));
   CHECK_THROWS_WITH_AS(zoo::make("vgg"),
-                       "zoo: there is no network 'vgg'; choose one of bert_base, bert_large, dcgan, dynamic_rnn, gnmt, "
-                       "gpt2_large, gpt2_medium, gpt2_small, gpt2_xl, gpt3_13b, gpt3_175b, inception_v3, llama2_13b, "
-                       "llama2_70b, llama2_7b, llama3_405b, llama3_70b, llama3_8b, lstm, mistral_7b, mnist_conv, "
-                       "ptb_lstm, ptb_lstm_fused, qwen2_7b, resnet50, resnet50_cifar10, switch_base, with a "
-                       "batch size if you like, such as lstm@32, or bert, gpt2, llama with sizes of your own, such as "
-                       "gpt2+layers=6+hidden=512+heads=8",
+                       "zoo: there is no network 'vgg'; choose one of bert_base, bert_large, dcgan, dynamic_rnn, gnmt,"
+                       " gpt2_large, gpt2_medium, gpt2_small, gpt2_xl, gpt3_13b, gpt3_175b, inception_v3, llama2_13b, "
+                       "llama2_70b, llama2_7b, llama3_405b, llama3_70b, llama3_8b, lstm, mistral_7b, mixtral_8x7b, "
+                       "mnist_conv, ptb_lstm, ptb_lstm_fused, qwen2_7b, resnet50, resnet50_cifar10, switch_base, "
+                       "vit_b_16, vit_l_16, with a batch size if you like, such as lstm@32, or bert, gpt2, llama, "
+                       "mixtral, vit with sizes of your own, such as gpt2+layers=6+hidden=512+heads=8",
                        value_error);
   for (const char* spec : {"lstm@", "lstm@0", "lstm@-1", "lstm@3y", "lstm@1000001", "lstm@99999999999999999999"}) {
     CAPTURE(spec);
@@ -257,6 +257,11 @@ TEST_CASE("zoo: sizes in a text are those of the options") {
                       .qkv_bias = true, .tied = true}));
   same("switch_base+layers=2+experts=3+target_length=5@2x16",
        zoo::switch_transformer(2, {.layers = 2, .experts = 3, .length = 16, .target_length = 5}));
+  same("vit+layers=1+image=32+patch=8+classes=10@2",
+       zoo::vit(2, {.layers = 1, .image_size = 32, .patch_size = 8, .classes = 10}));
+  same("mixtral+layers=1+experts=4+experts_per_token=1@1x16",
+       zoo::llama(1, {.layers = 1, .kv_heads = 8, .ffn = 14'336, .length = 16, .experts = 4, .experts_per_token = 1}));
+  same("mistral_7b+experts=8@1x16", zoo::make("mixtral@1x16"));
   same("gpt2@4", zoo::make("gpt2_small"));
   same("bert", zoo::make("bert_base"));
   same("llama", zoo::make("llama2_7b"));

@@ -15,6 +15,7 @@
 #include "weft/workload/zoo/resnet50.hpp"
 #include "weft/workload/zoo/sizes.hpp"
 #include "weft/workload/zoo/switch_transformer.hpp"
+#include "weft/workload/zoo/vit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -98,7 +99,7 @@ constexpr entry llama_entry(std::string_view name, std::string_view description,
 } // namespace detail
 
 /// All bundled networks, by name.
-inline constexpr std::array<entry, 27> entries{{
+inline constexpr std::array<entry, 30> entries{{
   detail::bert_entry<bert_base_sizes>(
     "bert_base", "12 transformer encoders of 768, masked words and pairs of sentences, Adam (110,106,428 parameters)",
     {16, 128}),
@@ -146,6 +147,9 @@ inline constexpr std::array<entry, 27> entries{{
    nullptr, true},
   detail::llama_entry<mistral_7b_sizes>(
     "mistral_7b", "llama3_8b with llama2_7b's vocabulary, Adam (7,241,732,096 parameters)", {1, 4096}),
+  detail::llama_entry<mixtral_8x7b_sizes>(
+    "mixtral_8x7b", "mistral_7b with 8 experts per layer, 2 for each token, Adam (46,702,792,704 parameters)",
+    {1, 4096}),
   {"mnist_conv", "two 5x5 convolutions and two dense layers for 28x28 images, Adam (3,274,634 parameters)", {50},
    [](nn::network& net, input_size s, given_sizes) { return mnist_conv_task(net, s.batch); }},
   {"ptb_lstm", "two LSTMs of 200 over 20 words out of 10,000, clipped gradient descent (4,651,600 parameters)",
@@ -168,14 +172,19 @@ inline constexpr std::array<entry, 27> entries{{
   detail::sized_entry<switch_base_sizes, switch_task>(
     "switch_base", "12 + 12 transformer layers of 768, every other one with 8 experts, Adam (619,339,008 parameters)",
     {8, 512}),
+  detail::sized_entry<vit_b_16_sizes, vit_task>(
+    "vit_b_16", "12 transformer encoders of 768 for 224x224 images, Adam (86,567,656 parameters)", {64}),
+  detail::sized_entry<vit_l_16_sizes, vit_task>("vit_l_16", "24 of 1024, the same (304,326,632 parameters)", {64}),
 }};
 
 /// Networks whose sizes a text gives (`gpt2+layers=24+hidden=2304`), by name; those left out are those of one version.
-inline constexpr std::array<entry, 3> families{{
+inline constexpr std::array<entry, 5> families{{
   detail::bert_entry<bert_given_sizes>("bert", "BERT, as bert_base", {16, 128}),
   detail::gpt2_entry<gpt2_given_sizes>("gpt2", "GPT-2, as gpt2_small, with positions up to the length", {4, 1024}),
   detail::llama_entry<llama2_7b_sizes>(
     "llama", "Llama, as llama2_7b, with kv_heads as heads and ffn by Llama's rule, 8/3 of hidden", {1, 4096}),
+  detail::llama_entry<mixtral_8x7b_sizes>("mixtral", "Llama with experts, as mixtral_8x7b", {1, 4096}),
+  detail::sized_entry<vit_b_16_sizes, vit_task>("vit", "Vision Transformer, as vit_b_16", {64}),
 }};
 
 /// The network of that name, null if there is none.

@@ -3,6 +3,7 @@
 #include "weft/workload/zoo/gpt2.hpp"
 #include "weft/workload/zoo/llama.hpp"
 #include "weft/workload/zoo/switch_transformer.hpp"
+#include "weft/workload/zoo/vit.hpp"
 
 #include "workload/summary.hpp"
 
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace workload_zoo_transformers_test {
 
@@ -30,6 +32,9 @@ std::uint64_t parameters(const zoo::gpt2_options& o) {
 }
 std::uint64_t parameters(const zoo::llama_options& o) {
   return parameters([&](nn::network& net) { return zoo::llama_loss(net, 1, o); });
+}
+std::uint64_t parameters(const zoo::vit_options& o) {
+  return parameters([&](nn::network& net) { return zoo::vit_loss(net, 1, o); });
 }
 std::uint64_t parameters(const zoo::switch_options& o) {
   return parameters([&](nn::network& net) { return zoo::switch_loss(net, 1, o); });
@@ -139,6 +144,7 @@ TEST_CASE("llama: parameters are those of the published models") {
   CHECK(parameters(zoo::llama3_405b_sizes) == 405'853'388'800);
   CHECK(parameters(zoo::mistral_7b_sizes) == 7'241'732'096);
   CHECK(parameters(zoo::qwen2_7b_sizes) == 7'615'616'512);
+  CHECK(parameters(zoo::mixtral_8x7b_sizes) == 46'702'792'704);
 }
 
 TEST_CASE("llama: FLOP of the products are those computed by hand, and three times that in a training step") {
@@ -196,6 +202,86 @@ TEST_CASE("gpt2: a step that decodes has the parameters of the model, and attend
   const auto w = inference(net);
   CHECK(test::count_type(w, "CachedAttention") == 12);
   CHECK(test::total_resident_bytes(w) == 4 * (124'439'808ull + 12 * 2 * 3 * 1024 * 768));
+}
+
+TEST_CASE("llama with experts: FLOP of the products are those computed by hand, three times that in a training step") {
+  const double N = 2, S = 16, H = 32, F = 48, L = 2, V = 50, E = 4;
+  const zoo::llama_options o{.layers = 2, .hidden = 32, .heads = 8, .kv_heads = 2, .ffn = 48, .vocabulary = 50,
+                             .length = 16, .experts = 4};
+  const double layer = 2 * N * S * (2 * H * H + 2 * H * H / 4 + H * E + 2 * 3 * H * F) + 2 * 2 * N * S * S * H;
+  const double forward = L * layer + 2 * N * S * H * V;
+  nn::network net{{.training = false}};
+  (void)zoo::llama_loss(net, 2, o);
+  CHECK(products(inference(net)) == forward);
+  const auto w = zoo::llama(2, o, {.bookkeeping = false});
+  CHECK(products(w) == 3 * forward);
+  CHECK(in_scope(w, "layer_1/moe/expert_3/") == in_scope(w, "layer_0/moe/expert_0/"));
+  CHECK(in_scope(w, "layer_0/ffn/") == 0);
+  CHECK(test::find_op(w, "gradients/layer_1/moe/router/mul_1_grad/mul") != none); // the balance
+  CHECK_THROWS_AS(zoo::llama(1, {.experts = 4, .experts_per_token = 5}), value_error);
+}
+
+TEST_CASE("llama with experts: a token reads the weights of two of them, many tokens read all") {
+  auto o = zoo::mixtral_8x7b_sizes;
+  o.length = 1000;
+  const double experts = 32.0 * 3 * 4096 * 14'336; // parameters of one in each layer
+  const double others = 46'702'792'704 - 8 * experts - 32'000.0 * 4096; // and no lookup
+  CHECK(others + 2 * experts + 32'000.0 * 4096 == doctest::Approx(12.9e9).epsilon(0.005)); // "13B active parameters"
+  for (const std::uint64_t batch : {1u, 4u, 64u}) {
+    CAPTURE(batch);
+    nn::network net{{.training = false}};
+    zoo::llama_decode(net, batch, o);
+    const auto w = inference(net);
+    const byte_count cache = 32 * 2 * batch * 1000 * 8 * 128 * 4;
+    CHECK(test::total_resident_bytes(w) == 4 * 46'702'792'704 + cache);
+    double read = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      for (const tensor_id t : w.inputs(v)) {
+        const auto from = w.producer(t);
+        read += w.work(v) > 0 && w.type(from) == "Identity" ? static_cast<double>(w.bytes(t)) : 0;
+      }
+    }
+    const double running = batch == 1 ? 2 : batch == 4 ? 5 : 8;
+    CHECK(read == 4 * (others + running * experts));
+    const auto tokens = static_cast<double>(batch);
+    const double attended = 32 * tokens * 1000 * 4096 * 4;
+    CHECK(test::total_work(w) == doctest::Approx(2 * tokens * (others + 2 * experts) + attended).epsilon(0.002));
+  }
+}
+
+TEST_CASE("vit: parameters are those of torchvision's models") {
+  CHECK(parameters(zoo::vit_b_16_sizes) == 86'567'656);
+  CHECK(parameters(zoo::vit_l_16_sizes) == 304'326'632);
+  CHECK(parameters(zoo::vit_options{.patch_size = 32}) == 88'224'232);                     // vit_b_32
+  CHECK(parameters({.layers = 24, .hidden = 1024, .heads = 16, .patch_size = 32}) == 306'535'400); // vit_l_32
+  CHECK(parameters({.layers = 32, .hidden = 1280, .heads = 16, .patch_size = 14}) == 632'045'800); // vit_h_14
+}
+
+TEST_CASE("vit: products are as many as torchvision says") {
+  for (const auto& [o, billions] : {std::pair{zoo::vit_b_16_sizes, 17.564}, std::pair{zoo::vit_l_16_sizes, 61.555}}) {
+    nn::network net{{.training = false}};
+    (void)zoo::vit_loss(net, 1, o);
+    const double work = test::work_of_types(inference(net), {"Conv2D", "MatMul", "BatchMatMulV2"});
+    CHECK(work == doctest::Approx(2e9 * billions).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("vit: FLOP of the products are those computed by hand, and three times that in a training step") {
+  const double N = 2, S = 17, H = 32, L = 2, C = 10; // 16 patches of 64 pixels in three colours, and a class
+  const zoo::vit_options o{.layers = 2, .hidden = 32, .heads = 4, .image_size = 32, .patch_size = 8, .classes = 10};
+  nn::network net{{.training = false}};
+  (void)zoo::vit_loss(net, 2, o);
+  const double forward = L * (2 * 12 * H * H * N * S + 2 * 2 * N * S * S * H) + 2 * N * H * C;
+  CHECK(products(inference(net)) == forward);
+  CHECK(test::work_of_types(inference(net), {"Conv2D"}) == 2 * N * 16 * 64 * 3 * H);
+  const auto w = zoo::vit(2, o, {.bookkeeping = false});
+  CHECK(products(w) == 3 * forward);
+  CHECK(in_scope(w, "layer_1/attention/") == in_scope(w, "layer_0/attention/"));
+  CHECK(test::count_type(w, "RandomUniform") == 0);
+  CHECK(test::count_type(zoo::vit(2, {.layers = 2, .dropout = true}), "RandomUniform") == 1 + 4 * L);
+  CHECK_THROWS_AS(zoo::vit(1, {.image_size = 225}), value_error);
+  CHECK_THROWS_AS(zoo::vit(1, {.patch_size = 0}), value_error);
+  CHECK_THROWS_AS(zoo::vit(1, {.heads = 7}), value_error);
 }
 
 TEST_CASE("switch transformer: parameters are those of the published models") {

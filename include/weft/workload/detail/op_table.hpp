@@ -22,6 +22,7 @@ inline constexpr op_family op_table[] = {
    {.flop = flop::attention, .use = use::product, .gradient = gradient::products, .attends = attends::whole}},
   {"CachedAttention",
    {.use = use::product, .gradient = {.product = true, .parameters = false}, .attends = attends::whole}},
+  {"GroupedMatMul", {.use = use::product, .gradient = {.product = true, .parameters = false}}},
   {"SparseAttention",
    {.flop = flop::sparse_attention, .use = use::product, .gradient = gradient::products, .attends = attends::whole}},
   {"PackedMultiHeadAttention",

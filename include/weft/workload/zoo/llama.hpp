@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Llama: a stack of transformer decoders with gated units, rotary positions and grouped heads.
+/// Llama: a stack of transformer decoders with gated units, rotary positions and grouped heads, or mixtures of experts.
 #pragma once
 
-#include "weft/workload/nn/attention.hpp"
+#include "weft/workload/nn/experts.hpp"
 #include "weft/workload/training_step.hpp"
 #include "weft/workload/zoo/sizes.hpp"
 
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace weft::zoo {
 
@@ -22,6 +23,8 @@ struct llama_options {
   std::uint64_t ffn = 0;       ///< units of a feed-forward layer; 0: 8/3 of the hidden ones, rounded up to 256s
   std::uint64_t vocabulary = 32'000;
   std::uint64_t length = 4096; ///< tokens per sequence
+  std::uint64_t experts = 0;   ///< in place of a feed-forward layer, each of the size of one; 0: none
+  std::uint64_t experts_per_token = 2;
   bool qkv_bias = false;       ///< in the projections to queries, keys and values
   bool tied = false;           ///< one matrix for embeddings and logits
 };
@@ -35,6 +38,8 @@ inline constexpr auto sizes_of<llama_options> = std::to_array<named_size<llama_o
    {"head_size", &llama_options::head_size},
    {"ffn", &llama_options::ffn},
    {"vocabulary", &llama_options::vocabulary},
+   {"experts", &llama_options::experts, max_repeats},
+   {"experts_per_token", &llama_options::experts_per_token, max_repeats},
    {"qkv_bias", &llama_options::qkv_bias},
    {"tied", &llama_options::tied}});
 
@@ -69,14 +74,55 @@ inline constexpr llama_options qwen2_7b_sizes{.layers = 28,
                                               .vocabulary = 152'064,
                                               .qkv_bias = true};
 
-/// The logits of tokens (batch × o.length, or if it `decodes`, one for each sequence after those in a cache). A network
-/// that is not trained adds and normalises in one op.
-inline nn::tensor llama_logits(nn::network& net, const nn::tensor& read, const llama_options& o, bool decodes) {
+/// Mixtral 8x7B, Mistral 7B with a mixture of experts in each layer: 46.7 billion parameters, of which a token reads
+/// 12.9. Source: Jiang et al., *Mixtral of Experts*, arXiv 2401.04088, table 1.
+inline constexpr llama_options mixtral_8x7b_sizes{.kv_heads = 8, .ffn = 14'336, .experts = 8};
+
+namespace detail {
+
+/// What a feed-forward layer makes of rows that are normalised.
+struct llama_units {
+  nn::tensor y;
+  nn::tensor balance; ///< of the router of experts that are trained
+};
+
+/// Gated units, or dropless experts with such.
+inline llama_units llama_feed_forward(const nn::tensor& x, const llama_options& o, bool decodes) {
+  const auto ffn = o.ffn > 0 ? o.ffn : (8 * o.hidden + 767) / 768 * 256;
+  if (o.experts == 0) {
+    const auto scope = x.net().scope("ffn");
+    const auto gates = nn::reshape(nn::dense("gate_up", x, 2 * ffn, false), {x.dims()[0], ffn, 2});
+    return {nn::dense("down", nn::swiglu(gates), o.hidden, false), {}};
+  }
+  const nn::expert_options sizes{.experts = o.experts,
+                                 .hidden = ffn,
+                                 .chosen = o.experts_per_token,
+                                 .dropless = true,
+                                 .gated = true,
+                                 .gates_add_up = true};
+  if (decodes) {
+    return {nn::decoding_experts("moe", x, sizes), {}};
+  }
+  const auto made = nn::mixture_of_experts("moe", x, sizes);
+  return {made.y, made.balance};
+}
+
+} // namespace detail
+
+/// The logits of tokens (batch × o.length, or if it `decodes`, one for each sequence after those in a cache), and how
+/// unevenly each layer's experts are chosen.
+struct llama_result {
+  nn::tensor logits;
+  std::vector<nn::tensor> balances;
+};
+
+/// The forward ops. A network that is not trained adds and normalises in one op.
+inline llama_result llama_logits(nn::network& net, const nn::tensor& read, const llama_options& o, bool decodes) {
   nn::detail::require(o.heads > 0 && (o.head_size > 0 || o.hidden % o.heads == 0), "llama",
                       "the heads do not divide the hidden units");
   const auto batch = read.dims().at(0), length = read.dims().at(1);
   const auto size = o.head_size > 0 ? o.head_size : o.hidden / o.heads;
-  const auto ffn = o.ffn > 0 ? o.ffn : (8 * o.hidden + 767) / 768 * 256;
+  llama_result made;
   nn::tensor tokens, x, added; // x + added is what the layers so far made
   {
     const auto scope = net.scope("embeddings");
@@ -109,33 +155,39 @@ inline nn::tensor llama_logits(nn::network& net, const nn::tensor& read, const l
     const auto seen = normalised("attention/norm");
     add(decodes ? nn::cached_attention("attention", seen, o.length, attention)
                 : nn::attention("attention", seen, seen, batch, attention));
-    const auto scope = net.scope("ffn");
-    const auto gates = nn::dense("gate_up", normalised("norm"), 2 * ffn, false);
-    add(nn::dense("down", nn::swiglu(nn::reshape(gates, {batch * length, ffn, 2})), o.hidden, false));
+    const auto units = detail::llama_feed_forward(normalised(o.experts == 0 ? "ffn/norm" : "moe/norm"), o, decodes);
+    add(units.y);
+    if (units.balance) {
+      made.balances.push_back(units.balance);
+    }
   }
   const auto scope = net.scope("head");
   const auto last = normalised("norm");
-  return net.output(o.tied ? matmul(last, tokens, false, true) : nn::dense("logits", last, o.vocabulary, false));
+  made.logits =
+    net.output(o.tied ? matmul(last, tokens, false, true) : nn::dense("logits", last, o.vocabulary, false));
+  return made;
 }
 
 /// Embeddings of tokens; decoder layers (`layer_0/attention/…`, `layer_0/ffn/…`, `layer_1/…`), each of whose two parts
 /// is normalised before (RMS) and added to what went in; a last normalisation, and the product with a matrix of its own
 /// (`head/…`). No biases. Queries and keys are turned by their places; in the larger versions, a head of keys and
 /// values serves several of queries. A feed-forward layer has gated units, whose two factors one product makes side by
-/// side. Returns the loss, the mean cross entropy against the next tokens; the output is the logits.
+/// side; a mixture of experts is `layer_0/moe/…`. Returns the loss, the mean cross entropy against the next tokens and
+/// the balance of the routers, if any; the output is the logits.
 /// Throws `value_error` for extents of zero, heads that do not divide the hidden units, or are not divided by those of
 /// keys.
 /// Source: Touvron et al., *Llama 2: Open Foundation and Fine-Tuned Chat Models*, arXiv 2307.09288; Grattafiori et al.,
 /// *The Llama 3 Herd of Models*, arXiv 2407.21783.
 inline nn::tensor llama_loss(nn::network& net, std::uint64_t batch, const llama_options& o = {}) {
   const auto fed = net.input_pipeline({{{batch, o.length}}, {{batch * o.length}}}); // tokens, and the next ones
-  const auto logits = llama_logits(net, fed[0], o, false);
+  const auto made = llama_logits(net, fed[0], o, false);
   const auto scope = net.scope("head");
-  return reduce_mean(sparse_softmax_cross_entropy(logits, fed[1]));
+  const auto loss = reduce_mean(sparse_softmax_cross_entropy(made.logits, fed[1]));
+  return made.balances.empty() ? loss : loss + add_n(made.balances);
 }
 
 /// The step that makes the next token of each of `batch` sequences, o.length tokens of which are in a cache when it is
-/// done (`nn::cached_attention`). The output is the logits. Throws as above.
+/// done (`nn::cached_attention`, `nn::decoding_experts`). The output is the logits. Throws as above.
 inline void llama_decode(nn::network& net, std::uint64_t batch, const llama_options& o = {}) {
   llama_logits(net, net.input_pipeline({{{batch, 1}}})[0], o, true);
 }
