@@ -24,9 +24,9 @@ std::string about_models() {
   return "Models\n" + tool::list_model_formats() + tool::list_networks() +
          tool::help_paragraph(
            "The bundled networks are training steps, or forward ops, as in zoo:bert_base:inference. Batch size and "
-           "length of the sequences may follow the name, as in zoo:bert_base@32x128:inference. GPT-2 and Llama also "
+           "length of the sequences may follow the name, as in zoo:bert_base@32x128:inference. GPTs and Llamas also "
            "decode, one token of each sequence, as in zoo:llama2_70b@1x4096:decode with a cache of 4096 tokens. "
-           "Sizes may follow the names of BERT, GPT-2, Llama and Switch Transformers, as in "
+           "Sizes may follow the names of transformers, as in "
            "zoo:gpt2+layers=24+hidden=2304+heads=24@128x2048 or zoo:llama3_8b+layers=4.") +
          tool::help_entry("random:FAMILY", "a generated graph, as in random:layered,ops=100,ccr=1,seed=7; compare "
                                            "--help models lists the families and their parameters");
