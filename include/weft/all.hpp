@@ -64,6 +64,7 @@
 #include "weft/cost/concepts.hpp"
 #include "weft/cost/facts.hpp"
 #include "weft/cost/linear.hpp"
+#include "weft/cost/link_share.hpp"
 #include "weft/cost/lowered.hpp"
 #include "weft/cost/measured.hpp"
 #include "weft/cost/sampled.hpp"

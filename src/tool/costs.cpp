@@ -3,6 +3,7 @@
 
 #include "weft/concurrency/profiled_times.hpp"
 #include "weft/cost/generate/ccr.hpp"
+#include "weft/cost/link_share.hpp"
 #include "weft/cost/measured.hpp"
 #include "weft/cost/time_scale.hpp"
 #include "weft/io/files.hpp"
@@ -161,6 +162,9 @@ std::vector<std::string> what_estimates_rest_on(const model_options& o, const we
       notes.push_back(std::move(figures));
     }
   }
+  if (q.link_share() < 1 && q.num_devices() > 1) {
+    notes.push_back(fmt::format("transfers reach {:.3g} % of the bandwidth of links", 100 * q.link_share()));
+  }
   if (untyped > 0) {
     notes.push_back(
       weft::io::counted(untyped, "{op is|ops are} without a type: work is taken as it stands, work / speed"));
@@ -204,6 +208,19 @@ void fit_slots(weft::model& m, std::span<target> platforms) {
   m.notes.emplace_back(
     changed ? "ops take several slots at once; a device runs as many of them as its slots are enough for"
             : "ops of several slots take the whole device, as each device runs one op at a time");
+}
+
+bool estimates_by_type(const model_options& o, const weft::model& m) {
+  const auto ops = weft::ids(m.ops.num_ops());
+  return m.unit == weft::work_unit::flop && !o.peak_rates &&
+         std::any_of(ops.begin(), ops.end(), [&](weft::op_id v) { return !m.ops.type(v).empty(); });
+}
+
+void fit_links(const model_options& o, const weft::model& m, target& on) {
+  const double share = estimates_by_type(o, m) ? weft::cost::typical_link_share_of(on.devices) : 1;
+  if (on.devices.link_share() != share) { // else what refers to the platform may do so on
+    on.devices = on.devices.with_link_share(share);
+  }
 }
 
 estimate make_estimate(const model_options& o, const input& in, const target& on,

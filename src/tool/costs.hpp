@@ -41,6 +41,13 @@ void fit_slots(weft::model& m, std::span<target> platforms);
 estimate make_estimate(const model_options& o, const input& in, const target& on,
                        const weft::cost::efficiency_table& table);
 
+/// True if ops of the model are estimated by their types.
+bool estimates_by_type(const model_options& o, const weft::model& m);
+
+/// Has transfers of a model reach as much of the platform's links as is typical, if its ops are estimated by their
+/// types and the platform has peak rates; else all of it.
+void fit_links(const model_options& o, const weft::model& m, target& on);
+
 /// Scales the tensors of a generated graph that is to have a ratio of communication to computation on this platform,
 /// and notes it. Throws `weft::error` if the platform's links do not allow it, or whole bytes none within 1 %.
 void fit_ccr(const model_options& o, input& in, const target& on, const weft::cost::efficiency_table& table);

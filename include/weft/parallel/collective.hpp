@@ -50,6 +50,7 @@ struct collective {
   std::uint32_t ranks = 1;
   std::uint32_t chunks = 1;
   std::vector<message> messages = {};
+  friend bool operator==(const collective&, const collective&) = default;
 };
 
 namespace detail {

@@ -159,7 +159,7 @@ public:
   /// The device's name if it was given one, else empty.
   constexpr std::string_view name(device_id d) const { return names_.empty() ? std::string_view{} : names_[d]; }
   constexpr double latency(device_id from, device_id to) const { return links_(from, to).latency; }
-  constexpr double bandwidth(device_id from, device_id to) const { return links_(from, to).bandwidth; }
+  constexpr double bandwidth(device_id from, device_id to) const { return link_share_ * links_(from, to).bandwidth; }
   constexpr double joules_per_byte(device_id from, device_id to) const { return links_(from, to).joules_per_byte; }
   constexpr double send_work() const { return send_work_; }
   constexpr double send_overhead(device_id d) const { return devices_[d].send_overhead; }
@@ -175,11 +175,14 @@ public:
     }
   }
   constexpr link link_at(link_id l) const {
+    link made;
     if constexpr (network_topology<Links>) {
-      return links_.link_at(l);
+      made = links_.link_at(l);
     } else {
-      return links_(static_cast<device_id>(l / num_devices()), static_cast<device_id>(l % num_devices()));
+      made = links_(static_cast<device_id>(l / num_devices()), static_cast<device_id>(l % num_devices()));
     }
+    made.bandwidth *= link_share_;
+    return made;
   }
   template <class F>
   constexpr void visit_route(device_id from, device_id to, F&& f) const {
@@ -214,6 +217,19 @@ public:
     made.names_ = names_;
     made.notes_ = notes_;
     made.hardware_ = hardware_;
+    made.link_share_ = link_share_;
+    return made;
+  }
+  /// The share of the bandwidth of `links` that transfers reach: that of `bandwidth` and `link_at`.
+  constexpr double link_share() const { return link_share_; }
+  /// The same where transfers reach that share of the bandwidth of `links`, whatever it was before. Throws
+  /// `value_error` unless it is above 0 and at most 1.
+  constexpr platform with_link_share(double share) const {
+    if (!(share > 0 && share <= 1)) {
+      throw value_error("platform: link share", "must be above 0 and at most 1");
+    }
+    platform made = *this;
+    made.link_share_ = share;
     return made;
   }
   /// The same with these kinds, in the order of the devices, so that ops can be allowed on some devices of a kind and
@@ -238,6 +254,7 @@ public:
   }
 
   constexpr const std::vector<device>& devices() const { return devices_; }
+  /// The links with all of their bandwidth.
   constexpr const Links& links() const { return links_; }
 
 private:
@@ -266,6 +283,7 @@ private:
   std::vector<device> devices_;
   Links links_{};
   double send_work_ = 0;
+  double link_share_ = 1;
   std::vector<std::string> names_;    // empty when the devices have no names
   std::vector<device_kind> hardware_; // empty when it is what the devices' kinds say
   std::vector<std::string> notes_;

@@ -76,7 +76,7 @@ platform<> with_devices_like(const platform<Links>& q, device_id like, std::size
     }
     made.set_names(std::move(names));
   }
-  return made;
+  return made.with_link_share(q.link_share());
 }
 
 namespace detail {

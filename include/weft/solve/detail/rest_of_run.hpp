@@ -131,7 +131,8 @@ public:
     }
     devices.push_back({.slots = 2});
     names.emplace_back("the past");
-    auto made = platform<>{std::move(devices), links_with_the_past(q.links())}.with_kinds(kind_);
+    auto made = platform<>{std::move(devices), links_with_the_past(q.links())}.with_kinds(kind_)
+                  .with_link_share(q.link_share());
     made.set_names(std::move(names));
     return made;
   }
