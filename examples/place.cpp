@@ -21,6 +21,7 @@
 #include "tool/platforms.hpp"
 
 #include "weft/core/readable.hpp"
+#include "weft/cost/link_share.hpp"
 #include "weft/evaluate/sampled_runs.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/json_plan.hpp"
@@ -168,6 +169,9 @@ tool::target target_of(const options& o) {
       d.memory_capacity = static_cast<weft::byte_count>(bytes);
     }
   });
+  if (!o.modelling.peak_rates) { // for as long as the model is not known (`tool::fit_links`)
+    target.devices = weft::cost::with_typical_links(target.devices);
+  }
   return target;
 }
 
@@ -228,6 +232,7 @@ int run(int argc, char** argv) {
   }
   auto in = tool::load(o.source, o.modelling);
   tool::fit_slots(in.model, {&target, 1});
+  tool::fit_links(o.modelling, in.model, target);
   check_outputs(o, in);
 
   line.show("estimating costs");

@@ -149,7 +149,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   }
   const auto all_reduce =
     parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), target.devices, split.devices, o.contention,
-                                split.shard_updates);
+                                split.shard_updates, tool::make_estimate(o.modelling, step->in, target, table));
   auto made = parallel::data_parallel(steps, replicas, all_reduce.messages, how);
   step->how = shard_batch(target, step->in, split.devices, split.shard_updates, how.shared.owner);
   step->config = {.devices = static_cast<std::uint32_t>(ranks),
@@ -218,7 +218,8 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   const auto where = replicas_on(groups[0], w, target.devices);
   const auto estimate = tool::make_estimate(o.modelling, in, target, table);
   const parallel::split_ops parts{model, ranks};
-  const parallel::fastest_resharding fastest{target.devices, groups[0], o.contention};
+  const parallel::fastest_resharding fastest{target.devices, groups[0], o.contention,
+                                             parallel::usual_collectives(target.devices, groups[0]), estimate};
   const auto messages = [&](parallel::resharding what, byte_count size) { return fastest.messages(what, size); };
   const double bytes = element_bytes(o, in.model);
   // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
@@ -266,7 +267,8 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
         firsts.push_back(g.front());
       }
       const parallel::data_parallel_options how{.element_bytes = bytes};
-      const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, target.devices, firsts, o.contention);
+      const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, target.devices, firsts, o.contention,
+                                                          how.shard_updates, estimate);
       auto both = parallel::data_parallel(step->in.model.ops, all, all_reduce.messages, how);
       step->in.model.ops = std::move(both.graph);
       placed = std::move(both.where);

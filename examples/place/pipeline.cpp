@@ -259,7 +259,8 @@ private:
     const auto model = parallel::make_split_model(*in_.net, w, in_.origin);
     const parallel::split_ops parts{model, shape.ranks};
     const std::vector<device_id> group(devices.begin(), devices.begin() + shape.ranks);
-    const parallel::fastest_resharding fastest{target_.devices, group, o_.contention};
+    const parallel::fastest_resharding fastest{target_.devices, group, o_.contention,
+                                               parallel::usual_collectives(target_.devices, group), estimate_};
     const auto choose = [&](std::uint32_t stages, byte_count capacity) -> const parallel::chosen_splits& {
       auto& chosen = chosen_[{shape.ranks, stages}];
       if (chosen.axis.empty()) {
@@ -546,10 +547,11 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       for (const auto& mine : of_replica) {
         firsts.push_back(mine.front());
       }
+      const auto estimate = tool::make_estimate(o.modelling, model.in(), target, table);
       const parallel::data_parallel_options reduced{.shard_updates = shard_updates,
                                                     .element_bytes = element_bytes(o, model.in().model)};
       const auto all_reduce = parallel::choose_all_reduce(reduced.bucket_bytes, target.devices, firsts, o.contention,
-                                                          shard_updates);
+                                                          shard_updates, estimate);
       auto both = parallel::data_parallel(graph, replicas, all_reduce.messages, reduced);
       std::vector<std::uint64_t> of_both;
       for (const op_id v : both.origin) {

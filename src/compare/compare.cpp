@@ -194,7 +194,10 @@ std::optional<std::string> way_back(const setting& s) {
       });
     };
     const auto ops = weft::ids(w.num_ops());
-    if (std::all_of(ops.begin(), ops.end(), agree)) {
+    auto read_again = on;
+    tool::fit_links(how, in.model, read_again);
+    const bool same_links = read_again.devices.link_share() == on.devices.link_share();
+    if (same_links && std::all_of(ops.begin(), ops.end(), agree)) {
       return options;
     }
   }

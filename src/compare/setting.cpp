@@ -129,6 +129,7 @@ bench::bench(const options& o) {
                                   "give one of each", inputs.size(), platforms.size()));
   }
   const auto efficiencies = weft::cost::typical_efficiencies();
+  std::vector<tool::target>* by_type = nullptr; // the platforms for models whose ops are estimated by their types
   for (auto& i : inputs) {
     if (i.placement_study) {
       settings.push_back({.workload_name = i.name,
@@ -142,6 +143,12 @@ bench::bench(const options& o) {
       if (i.read.model.ops.takes_several_slots()) {
         targets = &fitted.emplace_back(platforms);
         tool::fit_slots(i.read.model, *targets);
+      } else if (tool::estimates_by_type(o.modelling, i.read.model)) {
+        by_type = by_type ? by_type : &fitted.emplace_back(platforms);
+        targets = by_type;
+      }
+      for (auto& target : *targets) {
+        tool::fit_links(o.modelling, i.read.model, target);
       }
       for (std::size_t k = 0; k < targets->size(); ++k) {
         const auto& target = (*targets)[k];

@@ -59,7 +59,7 @@ struct bench {
   std::vector<input> inputs;
   std::vector<tool::target> platforms;
   std::list<tool::input> scaled;               ///< generated graphs with the ratio that they are to have on a platform
-  std::list<std::vector<tool::target>> fitted; ///< the same for workloads whose ops take several slots
+  std::list<std::vector<tool::target>> fitted; ///< the same for workloads that need them otherwise
   std::vector<setting> settings; ///< workload by workload, in the order of the command line
 
   /// Throws `error` for what cannot be read or is named twice, and if platforms are missing or of no use.

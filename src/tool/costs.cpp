@@ -162,12 +162,12 @@ std::vector<std::string> what_estimates_rest_on(const model_options& o, const we
       notes.push_back(std::move(figures));
     }
   }
-  if (q.link_share() < 1 && q.num_devices() > 1) {
-    notes.push_back(fmt::format("transfers reach {:.3g} % of the bandwidth of links", 100 * q.link_share()));
-  }
   if (untyped > 0) {
     notes.push_back(
       weft::io::counted(untyped, "{op is|ops are} without a type: work is taken as it stands, work / speed"));
+  }
+  if (q.link_share() < 1 && q.num_devices() > 1) {
+    notes.push_back(fmt::format("transfers reach {:.3g} % of the bandwidth of links", 100 * q.link_share()));
   }
   if (reached > 0) {
     notes.push_back(fmt::format("speeds of {} of {} devices are taken to be what ops reach", reached, q.num_devices()));

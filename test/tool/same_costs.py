@@ -103,6 +103,7 @@ CSV_DEVICES = 'Id,RAM,ops,rates,type\n0,100,10,5,CPU\n1,100,20,,GPU\n'
 LARGE_DEVICES = 'Id,RAM,ops,rates,type\n0,1000000000000,10000000000,1000000000,CPU\n1,1000000000000,20000000000,,GPU\n'
 CALL, LAUNCH = 1e-6, 5e-6  # what an op costs beside its work on a CPU and on an accelerator (docs/costs.md)
 LINK = 1e-3 + 1e6 / 1e9  # what a tensor of 1 MB takes from device to device of `machine`
+SHARED_LINK = 1e-3 + 1e6 / (0.75 * 1e9)  # the same where transfers reach a share of the bandwidth, as ops of types do
 COPY = 5e-6  # what a copy to another accelerator keeps its sender
 
 FILES = {'fork.stg': STG, 'pair.hdag': HYPERDAG, 'pair.dot': DOT, 'pair.csv': CSV, 'layers.txt': PIPEDREAM,
@@ -132,15 +133,15 @@ CASES = [
     ('layers.txt', 'machine.json', (), 0.03 + 0.07),
     ('tasks.json', 'cpu_2socket', (), 3),
     ('tasks.json', 'machine.json', (), 3 / 10),  # the GPU is ten times as fast
-    ('native.json', 'machine.json', (), 7e9 / (0.7 * 1e12) + CALL + (1e-3 + 1e6 / 1e9) + 7e10 / (0.7 * 1e13) + LAUNCH),
+    ('native.json', 'machine.json', (), 7e9 / (0.7 * 1e12) + CALL + SHARED_LINK + 7e10 / (0.7 * 1e13) + LAUNCH),
     ('native.json', 'machine.json', ('--peak-rates',), 7e9 / 1e12 + (1e-3 + 1e6 / 1e9) + 7e10 / 1e13),
     # Work without a type is believed, and of a type that nobody knows it is that of an op that is called.
     ('typeless.json', 'machine.json', (), 1 + LINK + 10),
     ('typeless.json', 'machine.json', ('--peak-rates',), 1 + LINK + 10),
     ('typeless.json', 'reached.json', (), 1 + LINK + 10),
-    ('unknown.json', 'machine.json', (), 1 + CALL + LINK + 10 + LAUNCH),
-    ('partly.json', 'machine.json', (), 1 + LINK + 10 / 0.7 + LAUNCH),
-    ('elementwise.json', 'machine.json', (), 10 + CALL + LINK + 100 + LAUNCH),
+    ('unknown.json', 'machine.json', (), 1 + CALL + SHARED_LINK + 10 + LAUNCH),
+    ('partly.json', 'machine.json', (), 1 + SHARED_LINK + 10 / 0.7 + LAUNCH),
+    ('elementwise.json', 'machine.json', (), 10 + CALL + SHARED_LINK + 100 + LAUNCH),
     # Nothing is taken off what was measured.
     ('elementwise.json', 'reached.json', (), 1 + LINK + 10),
     ('elementwise.json', 'mixed.json', (), 1 + LINK + 100 + LAUNCH),
