@@ -225,7 +225,7 @@ int run(int argc, char** argv) {
     }
     o.assumed["batch"] = {std::to_string(batches.largest)};
   }
-  const auto table = weft::cost::typical_efficiencies(o.launches);
+  const auto table = tool::efficiencies(o.modelling, o.launches.value_or(weft::cost::launches::single));
   place::parallel_answer split;
   if (o.modelling.recompute_least && !o.modelling.offload_least) { // else both are compared
     split = place::choose_recomputation(o, target, table, on_stage);

@@ -26,7 +26,7 @@ namespace {
 /// The problem that a short search is for, as `o` models it.
 struct short_problem {
   short_problem(const options& o, const tool::target& target, const tool::input& in)
-      : table{weft::cost::typical_efficiencies(o.launches)},
+      : table{tool::efficiencies(o.modelling, o.launches.value_or(weft::cost::launches::single))},
         base{tool::make_estimate(o.modelling, in, target, table)},
         pinned{o, in.model.ops, target.devices, tool::make_costs(o.modelling, in, target, base, notes)} {}
 

@@ -59,7 +59,7 @@ struct options {
     std::uint32_t stages = 0, replicas = 0, ranks = 0, turns = 0;
     std::uint64_t micro_batches = 0;
   } pipeline = {}; ///< as --parallel pipeline=… says; 0: not said
-  weft::cost::launches launches = weft::cost::launches::single;
+  std::optional<weft::cost::launches> launches = {}; ///< none: single, or eager (`pipeline_work`)
   std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
   std::optional<bool> by_speed = {};      ///< … whether parts of the batch are as large as devices are fast
   std::vector<std::uint64_t> examples = {}; ///< … those parts, if they are given

@@ -802,7 +802,7 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
       all.why_not = o.parallel == pipeline ? std::move(why) : all.why_not;
     } else if (o.parallel == pipeline || devices.size() > 1 ||
                !fits_one_device(o, target, in, devices.front(), table)) {
-      pipeline_work(o, target, in, devices, table, on_stage, all);
+      pipeline_work(o, target, in, devices, on_stage, all);
     }
   }
   if ((o.parallel == tensor || mixed) && devices.size() < 2) {

@@ -346,9 +346,16 @@ private:
   mutable std::map<std::uint32_t, double> least_ = {}; // seconds, by ranks
 };
 
-/// Ops of a pass as they run by themselves.
+/// The way in which ops of a step in micro-batches are launched.
+cost::launches launches_of(const options& o, const tool::input& in) {
+  const bool is_eager = in.net && in.net->training() && in.net->kernels() == weft::nn::kernel_set::framework;
+  return o.launches.value_or(is_eager ? cost::launches::eager : cost::launches::single);
+}
+
+/// Ops of a pass as they run by themselves on stages of `ranks` devices.
 parallel::pass_run run_alone(const options& o, const tool::target& target, const workload& ops,
-                             const placement& where, std::vector<double> seconds, parallel::backward_passes how) {
+                             const placement& where, std::vector<double> seconds, parallel::backward_passes how,
+                             cost::launches launched, std::size_t ranks) {
   known_times times;
   times.seconds = std::move(seconds);
   const problem alone{ops, target.devices, tool::costs{times, ops, target.devices}};
@@ -367,6 +374,16 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   for (const op_id v : ids(ops.num_ops())) {
     r.seconds[where[v]] = std::max(r.seconds[where[v]], a.run.ops[v].finish);
     r.busy[where[v]] += a.run.ops[v].finish - a.run.ops[v].start;
+  }
+  std::vector<double> host(target.devices.num_devices(), 0);
+  for (const op_id v : ids(ops.num_ops())) {
+    const auto& on = target.devices;
+    if (on.kind(where[v]) != device_kind::cpu && !on.reached_rates(where[v]) && !o.modelling.peak_rates) {
+      host[where[v]] += cost::host_seconds(ops.type(v), launched, ranks);
+    }
+  }
+  for (const device_id d : ids(host.size())) {
+    r.launched_in(d, host[d]);
   }
   for (const auto& x : a.run.transfers) {
     r.bytes_sent += static_cast<double>(ops.bytes(x.tensor));
@@ -465,7 +482,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       for (const op_id v : origin) {
         seconds.push_back(v == none ? 0 : m.seconds[v]);
       }
-      return run_alone(o, target, ops, where, std::move(seconds), how);
+      return run_alone(o, target, ops, where, std::move(seconds), how, launches_of(o, whole), shape.ranks);
     },
     how);
   std::vector<std::uint32_t> device_of(staged.num_stages);
@@ -902,9 +919,10 @@ private:
 } // namespace
 
 void pipeline_work(const options& o, const tool::target& target, const tool::input& in,
-                   const std::vector<device_id>& devices, const cost::efficiency_table& table,
+                   const std::vector<device_id>& devices,
                    const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
-  pipelines{o, target, in, devices, table, on_stage, all}.run();
+  static const auto kernels = tool::efficiencies(o.modelling, launches_of(o, in), false); // steps point to it
+  pipelines{o, target, in, devices, kernels, on_stage, all}.run();
 }
 
 } // namespace place

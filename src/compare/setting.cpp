@@ -128,7 +128,7 @@ bench::bench(const options& o) {
     throw weft::error(fmt::format("--times-table has the times of one workload on one platform, and there are {} × {}; "
                                   "give one of each", inputs.size(), platforms.size()));
   }
-  const auto efficiencies = weft::cost::typical_efficiencies();
+  const auto efficiencies = tool::efficiencies(o.modelling);
   std::vector<tool::target>* by_type = nullptr; // the platforms for models whose ops are estimated by their types
   for (auto& i : inputs) {
     if (i.placement_study) {

@@ -223,6 +223,16 @@ void fit_links(const model_options& o, const weft::model& m, target& on) {
   }
 }
 
+weft::cost::efficiency_table efficiencies(const model_options& o, weft::cost::launches how,
+                                          bool counts_launches) {
+  using enum weft::number_format;
+  const auto numbers = o.numbers.value_or(fp32);
+  return weft::cost::typical_efficiencies({.how = how,
+                                           .tensor_bits = 8.0 * weft::bytes_of(numbers),
+                                           .expands_weights = o.weight_bits || numbers == int8,
+                                           .counts_launches = counts_launches});
+}
+
 estimate make_estimate(const model_options& o, const input& in, const target& on,
                        const weft::cost::efficiency_table& table) {
   const auto& m = in.model;

@@ -36,6 +36,11 @@ using problem = weft::instance;
 /// same.
 void fit_slots(weft::model& m, std::span<target> platforms);
 
+/// Typical efficiencies of a model that is read with these options.
+weft::cost::efficiency_table efficiencies(const model_options& o,
+                                          weft::cost::launches how = weft::cost::launches::single,
+                                          bool counts_launches = true);
+
 /// What ops of a model are thought to take on a platform. `table` must outlive the result. Throws `weft::error` if
 /// work and speeds are of different units.
 estimate make_estimate(const model_options& o, const input& in, const target& on,

@@ -53,7 +53,7 @@ std::string listed(const words& list, const char* last = "and") {
 /// The kinds of models that take options or are written.
 std::vector<model_kind> kinds() {
   std::vector<model_kind> all;
-  model_kind network{.format = "bundled network", .models = "bundled networks", .takes = {"--batch"}};
+  model_kind network{.format = "bundled network", .models = "bundled networks", .takes = {"--batch", "--kernels", "--attention"}};
   for (const auto& f : file_formats()) {
     all.insert(all.end(), f.kinds.begin(), f.kinds.end());
     network.written_as.insert(network.written_as.end(), f.networks_as.begin(), f.networks_as.end());
@@ -388,7 +388,7 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
       throw error("--train: '" + spec + "' makes one token with a cache; a forward pass to train is " +
                   spec.substr(0, spec.find(':', zoo_prefix.size())) + ":inference");
     }
-    auto made = make_network_with_origins(zoo_spec(spec, o));
+    auto made = make_network_with_origins(zoo_spec(spec, o), o);
     in.net = std::move(made.net);
     in.model = {.ops = std::move(made.ops), .format = "bundled network"};
     in.origin = std::move(made.origin);

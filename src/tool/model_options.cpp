@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
 #include <string_view>
@@ -58,6 +59,35 @@ weft::optimizer optimizer_called(std::string_view rule) {
          : rule == "momentum" ? optimizer::momentum
          : rule == "rmsprop"  ? optimizer::rmsprop
                               : optimizer::adam;
+}
+
+template <class Choice, std::size_t N>
+using named_choices = std::array<std::pair<const char*, Choice>, N>;
+
+constexpr named_choices<weft::nn::kernel_set, 3> kernel_sets{{{"separate", weft::nn::kernel_set::separate},
+                                                        {"framework", weft::nn::kernel_set::framework},
+                                                        {"compiled", weft::nn::kernel_set::compiled}}};
+constexpr named_choices<weft::nn::attention_kernels, 2> attention_kernel_names{
+  {{"separate", weft::nn::attention_kernels::separate}, {"fused", weft::nn::attention_kernels::fused}}};
+
+template <class Choice, std::size_t N>
+std::vector<std::string> names_of(const named_choices<Choice, N>& all) {
+  std::vector<std::string> names;
+  for (const auto& [name, choice] : all) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+/// The choice of that name, which is one of them.
+template <class Choice, std::size_t N>
+Choice choice_called(const named_choices<Choice, N>& all, const std::string& text) {
+  for (const auto& [name, choice] : all) {
+    if (text == name) {
+      return choice;
+    }
+  }
+  return all.front().second;
 }
 
 } // namespace
@@ -122,6 +152,23 @@ void add_model_options(CLI::App& app, model_options& o) {
     ->allow_extra_args(false);
   app.add_flag("--keep-functions", o.keep_functions,
                "A call of a function in a TensorFlow graph stays one op, instead of the ops inside");
+  app
+    .add_option_function<std::string>(
+      "--kernels", [&o](const std::string& text) { o.kernels = choice_called(kernel_sets, text); },
+      "How the layers of a bundled network become ops: separate (one for each piece of arithmetic, as TensorFlow 1\n"
+      "ran them), framework (a kernel for each op of a layer, as PyTorch runs them: a product with its bias, dropout,\n"
+      "softmax of masked scores), or compiled (also a sum with its normalisation, a normalisation with its activation)")
+    ->check(CLI::IsMember(names_of(kernel_sets)).description(""))
+    ->type_name("separate|framework|compiled")
+    ->default_str("framework; of networks of 2016 and before separate");
+  app
+    .add_option_function<std::string>(
+      "--attention", [&o](const std::string& text) { o.attention = choice_called(attention_kernel_names, text); },
+      "Attention of a bundled network: separate (products and a softmax whose scores go through memory), or fused\n"
+      "(one kernel, such as FlashAttention, forward and backward)")
+    ->check(CLI::IsMember(names_of(attention_kernel_names)).description(""))
+    ->type_name("separate|fused")
+    ->default_str("fused, unless --kernels is separate");
   app
     .add_option_function<std::string>(
       "--train", [&o](const std::string& rule) { o.train = optimizer_called(rule); },
@@ -315,7 +362,8 @@ std::vector<std::string_view> given_options(const model_options& o) {
     {!o.fetch.empty(), "--fetch"},  {!o.parameters.empty(), "--parameters"},
     {!o.signature.empty(), "--signature"}, {!o.tags.empty(), "--tags"},
     {o.trips.contains("*"), "--trips"}, {o.trips.size() > o.trips.count("*"), "--trips NAME=N"},
-    {o.keep_functions, "--keep-functions"},
+    {o.keep_functions, "--keep-functions"}, {o.kernels.has_value(), "--kernels"},
+    {o.attention.has_value(), "--attention"},
     {o.train.has_value(), "--train"}, {o.work.has_value(), "--work"},
     {o.peak_rates, "--peak-rates"}, {!o.times.empty(), "--times"},    {!o.profile.empty(), "--profile"},
     {!o.times_table.empty(), "--times-table"}};

@@ -4,6 +4,7 @@
 
 #include "weft/platform/number_format.hpp"
 #include "weft/workload/model.hpp"
+#include "weft/workload/nn/kernels.hpp"
 #include "weft/workload/offloaded.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/stored_as.hpp"
@@ -32,6 +33,8 @@ struct model_options {
   std::string tags = {};       ///< of the graph in a SavedModel
   std::map<std::string, std::uint64_t, std::less<>> trips = {}; ///< of loops, by name; `*`: of all others
   bool keep_functions = false; ///< calls stay one op
+  std::optional<weft::nn::kernel_set> kernels = {};         ///< of bundled networks; none: see `zoo::usual_kernels`
+  std::optional<weft::nn::attention_kernels> attention = {}; ///< likewise; none: fused
   std::optional<weft::optimizer> train = {};
   std::optional<weft::work_unit> work = {}; ///< of files that do not say it; none: stays unknown
   bool peak_rates = false;
@@ -57,7 +60,7 @@ inline std::optional<double> trips_of_all_loops(const model_options& o) {
 }
 
 /// Adds options that fill `o` when `app` parses: to the topic `models` of --help --batch, --dim, --shape, --parameters,
-/// --fetch, --signature, --tags, --trips, --keep-functions, --train and --work, to the topic `costs` --peak-rates,
+/// --fetch, --signature, --tags, --trips, --keep-functions, --kernels, --attention, --train and --work, to the topic `costs` --peak-rates,
 /// --times and --profile.
 void add_model_options(CLI::App& app, model_options& o);
 

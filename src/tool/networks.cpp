@@ -35,10 +35,13 @@ weft::workload make_network(std::string_view spec) {
   return weft::zoo::make(spec);
 }
 
-network make_network_with_origins(std::string_view spec) {
+network make_network_with_origins(std::string_view spec, const model_options& o) {
   const auto wanted = weft::zoo::parse(spec);
   network made;
-  made.net = std::make_unique<weft::nn::network>(weft::nn::network_options{.training = wanted.training});
+  made.net = std::make_unique<weft::nn::network>(weft::nn::network_options{
+    .training = wanted.training,
+    .kernels = o.kernels.value_or(weft::zoo::usual_kernels(*wanted.network)),
+    .attention = o.attention.value_or(weft::nn::attention_kernels::fused)});
   const auto task = weft::zoo::define(*made.net, wanted);
   std::vector<weft::op_id> roots;
   for (const auto& t : made.net->outputs()) {

@@ -2,6 +2,8 @@
 /// The bundled networks, compiled once for all tools.
 #pragma once
 
+#include "model_options.hpp"
+
 #include "weft/workload/nn/network.hpp"
 #include "weft/workload/workload.hpp"
 
@@ -29,6 +31,6 @@ struct network {
   std::vector<weft::op_id> origin; ///< which op of the network each op is
   std::uint64_t batch = 0;         ///< examples of a step
 };
-network make_network_with_origins(std::string_view spec);
+network make_network_with_origins(std::string_view spec, const model_options& o);
 
 } // namespace tool

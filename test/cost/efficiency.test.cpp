@@ -79,7 +79,8 @@ TEST_CASE("typical efficiencies: dense products before all else, views free, cal
     CHECK(t.of("Reshape", k).moved == cost::traffic::none);
     CHECK(t.of("GatherV2", k).moved == cost::traffic::outputs);
   }
-  CHECK(t.of("Relu", device_kind::cpu).overhead < t.of("Relu", device_kind::gpu).overhead);
+  CHECK(t.of("Relu", device_kind::cpu).launch == 0);
+  CHECK(t.of("Relu", device_kind::gpu).launch > t.of("Relu", device_kind::cpu).overhead);
 }
 
 TEST_CASE("typical efficiencies: work without a type, or of a type that nobody knows, is believed") {
@@ -98,15 +99,43 @@ TEST_CASE("typical efficiencies: work without a type, or of a type that nobody k
 
 TEST_CASE("typical efficiencies: a graph takes launches away, and nothing else") {
   const auto single = cost::typical_efficiencies();
-  const auto graph = cost::typical_efficiencies(cost::launches::graph);
-  for (const auto* type : {"MatMul", "Conv2D", "Relu", "Reshape", "AddChunk", "Gather", "PackBucket", "StartCollective",
+  const auto graph = cost::typical_efficiencies({.how = cost::launches::graph});
+  for (const std::string type : {"MatMul", "Conv2D", "Relu", "Reshape", "AddChunk", "Gather", "PackBucket", "StartCollective",
                            "SomethingElse"}) {
     CAPTURE(type);
     auto expected = single.of(type, device_kind::gpu);
-    expected.overhead = std::min(expected.overhead, cost::graph_launch);
+    expected.launch = 0;
+    expected.overhead = std::min(expected.overhead, type == "MatMul" || type == "Conv2D" ? 1 : cost::graph_launch);
     CHECK(graph.of(type, device_kind::gpu) == expected);
     CHECK(graph.of(type, device_kind::cpu) == single.of(type, device_kind::cpu));
   }
+}
+
+TEST_CASE("roofline: a launch hides behind the kernel, or the other way round; an update moves what it holds elsewhere") {
+  const platform<> p{{device{.kind = device_kind::gpu, .speed = 10, .memory_bandwidth = 100}}, link_matrix{1}};
+  cost::efficiency_table t;
+  t.set("MatMul", {.overhead = 2, .launch = 9});
+  t.set("ApplyAdam", {.bytes_per_flop = 5});
+  t.set("FusedBatchNorm", {.moved = cost::traffic::inputs_twice});
+  t.set("Relu", {});
+  cost::roofline c;
+  c.efficiencies = &t;
+  CHECK(c.compute_time(typed("MatMul"), 1, p, 0) == 14); // 1200 bytes in 12 s, and 2 s
+  t.set("MatMul", {.overhead = 2, .launch = 15});
+  CHECK(c.compute_time(typed("MatMul"), 1, p, 0) == 15);
+  const auto bytes = [&](const char* type) { return c.compute_time(typed(type), 1, p, 0) * 100; };
+  CHECK(bytes("ApplyAdam") == bytes("Relu") + 5 * typed("Relu").work(1));
+  CHECK(bytes("FusedBatchNorm") > bytes("Relu"));
+}
+
+TEST_CASE("typical efficiencies: a framework in Python launches more slowly than a runtime") {
+  const auto gpu = device_kind::gpu;
+  const auto single = cost::typical_efficiencies(), eager = cost::typical_efficiencies({.how = cost::launches::eager});
+  CHECK(eager.of("Relu", gpu).launch > single.of("Relu", gpu).launch);
+  CHECK(eager.of("StartCollective", gpu).overhead > single.of("StartCollective", gpu).overhead);
+  CHECK(eager.of("ApplyAdam", gpu).launch == 0); // one kernel updates many parameters
+  CHECK(eager.of("ApplyAdam", gpu).bytes_per_flop == 2);
+  CHECK(eager.of("Reshape", gpu) == single.of("Reshape", gpu));
 }
 
 TEST_CASE("typical efficiencies: accelerators start a collective once and add on the way, a CPU adds by itself") {

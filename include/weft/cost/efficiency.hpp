@@ -5,14 +5,15 @@
 #include "weft/core/error.hpp"
 #include "weft/platform/kinds.hpp"
 #include "weft/workload/op_catalogue.hpp"
+#include "weft/workload/optimizer.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace weft::cost {
 /// The bytes of an op that pass through its device's memory.
 enum class traffic : std::uint8_t {
   all,     ///< inputs, outputs and resident bytes, each once
+  inputs_twice, ///< the same, but inputs twice: statistics of a whole batch first, then what is made with them
   outputs, ///< twice the outputs: what is copied out of something larger, such as rows of an embedding
   none,    ///< the result is another view of the input
 };
@@ -29,8 +31,10 @@ enum class traffic : std::uint8_t {
 struct efficiency {
   double compute = 1;      ///< reached share of the device's speed, above 0, at most 1
   double memory = 1;       ///< … of its memory bandwidth
-  double overhead = 0;     ///< seconds per op, e.g. 5e-6 to launch a kernel on a GPU
+  double overhead = 0;     ///< seconds per op, e.g. 2e-6 between a kernel of a GPU and the next one
   traffic moved = traffic::all;
+  double launch = 0;       ///< seconds that a host takes to launch the op while the one before runs: it takes no less
+  double bytes_per_flop = 0; ///< moved beside operands, which nothing hides: an optimiser's state, blocks of a product
   friend constexpr bool operator==(const efficiency&, const efficiency&) = default;
 };
 
@@ -96,8 +100,10 @@ private:
     if (!is_share(e.compute) || !is_share(e.memory)) {
       throw value_error(where, "compute and memory are shares of a device's peak, above 0 and at most 1");
     }
-    if (!(e.overhead >= 0 && e.overhead < std::numeric_limits<double>::infinity())) {
-      throw value_error(where, "overhead must be a finite number of seconds, not negative");
+    for (const double x : {e.overhead, e.launch, e.bytes_per_flop}) {
+      if (!(x >= 0 && x < std::numeric_limits<double>::infinity())) {
+        throw value_error(where, "overhead, launch and bytes must be finite numbers, not negative");
+      }
     }
   }
 
@@ -108,8 +114,9 @@ private:
 
 /// The way in which ops get to an accelerator.
 enum class launches : std::uint8_t {
-  single, ///< each by itself, as it comes
+  single, ///< each by itself, by a runtime
   graph,  ///< all of a step at once, as a graph that was captured before, such as a CUDA graph
+  eager,  ///< each by itself, by a framework in Python that records gradients and drives micro-batches
 };
 
 /// The time that each op or copy of a captured graph takes beside its work: 80 kernels that took 260 µs one by one took
@@ -122,35 +129,111 @@ inline constexpr double graph_launch = 1e-6;
 /// Cost-Effective and Compute-Optimal Large Language Model Training*, MICRO 2024, published measurements.
 inline constexpr double collective_launch = 20e-6;
 
-/// Round figures for what ops use of a device, for want of measurements: dense products reach 70 % of the peak,
-/// convolutions 60 %, recurrences 40 %, all else in the catalogue a tenth (it does not run on matrix units, and is
-/// bound by memory anyway); 80 % of the memory bandwidth, half of that where rows are looked up; 5 µs to launch a
-/// kernel on an accelerator, or `graph_launch` if it is part of a graph, 1 µs to call one on a CPU; views are free. A
-/// collective takes one `collective_launch` on each accelerator, whose kernel adds while it receives, so that its
-/// additions take no time of their own; on a CPU they do. Nothing is typical of a type that the catalogue does not
-/// know: its work is believed. An op without a type takes work / speed and nothing else, as in `linear`. docs/costs.md
-/// says what the figures rest on. Measured times (cost/measured.hpp) take precedence.
-inline efficiency_table typical_efficiencies(launches how = launches::single) {
+/// The time that the host takes to launch an op. A framework in Python: from the same measurements, in which layers of
+/// small micro-batches take as long on one GPU as on four that share their work.
+constexpr double launch_seconds(launches how) {
+  switch (how) {
+  case launches::single: return 5e-6;
+  case launches::eager: return 55e-6;
+  case launches::graph: break;
+  }
+  return 0;
+}
+
+/// The time that it takes to launch a collective among so many ranks. Those of a framework in Python wait for the
+/// slowest of them each time: from the same measurements, of 2 to 8 ranks that split small layers.
+constexpr double collective_launch_seconds(launches how, std::size_t ranks) {
+  return how == launches::eager ? 20e-6 * static_cast<double>(ranks) : launch_seconds(how);
+}
+
+/// The time that the host takes to launch an op of that type on an accelerator, or if it begins a collective, one among
+/// so many ranks. None for views, for messages of a collective, which its one kernel sends, and for updates, many of
+/// which are one kernel. Complexity: O(log types).
+inline double host_seconds(std::string_view type, launches how, std::size_t ranks = 1) {
+  const auto use = use_of(type);
+  if (type.empty() || use == op_use::view || use == op_use::collective || is_update(type)) {
+    return 0;
+  }
+  const bool starts = use == op_use::collective_start || type == "PackBucket";
+  return starts ? collective_launch_seconds(how, ranks) : launch_seconds(how);
+}
+
+/// What typical efficiencies depend on beside the type of an op.
+struct typical_of {
+  launches how = launches::single;
+  double tensor_bits = 32;     ///< of the numbers that ops compute with
+  bool expands_weights = false; ///< products read weights that are integers of 8 bits or fewer
+  bool counts_launches = true;  ///< false: the host's time is not in that of ops (see `parallel::pass_run`)
+};
+
+/// Round figures for what ops use of a device, for want of measurements; docs/costs.md says what they rest on.
+///
+/// - Dense products reach 90 % of the peak, fused attention 65 %, convolutions 90 %, recurrences 40 %, all else in the
+///   catalogue a tenth (it does not run on matrix units, and is bound by memory anyway).
+/// - All reach 70 % of the memory bandwidth, half of that where rows are looked up, and 55 % in products that expand
+///   their weights.
+/// - Products, attention and convolutions read blocks of their operands again and again, largely from caches, which
+///   grow with the memory bandwidth: nothing hides a byte for each 650, 500 and 250 FLOP. So an A100 reaches 69 % of its
+///   peak in products of 16 bits, an H100 57 %, whose peak is three times as high and bandwidth not twice. Convolutions
+///   of wider numbers: a byte for each 85 FLOP, as frameworks keep channels outermost there, and kernels turn them.
+/// - On an accelerator an op takes 1 µs beside that, and products, which have to fill it with their first blocks, 4 µs;
+///   but no less than the host takes to launch the next one (`launch_seconds`). On a CPU, calling an op takes 1 µs.
+///   Views are free, and so are the launches of updates: one kernel changes many parameters.
+/// - A collective takes one `collective_launch` on each accelerator, whose kernel adds while it receives, so that its
+///   additions take no time of their own; on a CPU they do.
+/// - Nothing is typical of a type that the catalogue does not know: its work is believed. An op without a type takes
+///   work / speed and nothing else, as in `linear`.
+///
+/// Measured times (cost/measured.hpp) take precedence.
+inline efficiency_table typical_efficiencies(const typical_of& what = {}) {
+  constexpr double bandwidth = 0.7;
   efficiency_table table;
-  const bool in_graph = how == launches::graph;
   const kind_set cpus{device_kind::cpu};
-  for (const auto& [kinds, overhead, start] :
-       {std::tuple{kind_set::all(), in_graph ? graph_launch : 5e-6, in_graph ? graph_launch : collective_launch},
-        std::tuple{cpus, 1e-6, 1e-6}}) {
-    table.set_default({.compute = 1, .memory = 0.8, .overhead = overhead}, kinds);
+  for (const auto& kinds : {kind_set::all(), cpus}) {
+    const bool is_cpu = kinds == cpus;
+    const double launch = is_cpu || !what.counts_launches ? 0 : launch_seconds(what.how);
+    const double fill = is_cpu ? 1e-6 : 4e-6;
+    const auto reach = [&](double compute, double overhead = 1e-6, double flop_per_byte = 0) {
+      return efficiency{.compute = compute,
+                        .memory = bandwidth,
+                        .overhead = overhead,
+                        .launch = launch,
+                        .bytes_per_flop = flop_per_byte > 0 ? 1 / flop_per_byte : 0};
+    };
+    table.set_default(reach(1), kinds);
     table.set("", {.moved = traffic::none}, kinds);
-    table.set(op_use::other, {.compute = 0.1, .memory = 0.8, .overhead = overhead}, kinds);
-    table.set(op_use::product, {.compute = 0.7, .memory = 0.8, .overhead = overhead}, kinds);
-    table.set(op_use::convolution, {.compute = 0.6, .memory = 0.8, .overhead = overhead}, kinds);
-    table.set(op_use::recurrence, {.compute = 0.4, .memory = 0.8, .overhead = overhead}, kinds);
-    table.set(op_use::lookup, {.compute = 0.1, .memory = 0.4, .overhead = overhead, .moved = traffic::outputs}, kinds);
+    table.set(op_use::other, reach(0.1), kinds);
+    auto product = reach(0.9, fill, 650);
+    if (what.expands_weights) {
+      product.bytes_per_flop *= 0.55 / product.memory;
+      product.memory = 0.55;
+    }
+    table.set(op_use::product, product, kinds);
+    table.set(op_use::attention, reach(0.65, fill, 500), kinds);
+    table.set(op_use::convolution, reach(0.9, fill, what.tensor_bits > 16 ? 85 : 250), kinds);
+    table.set(op_use::recurrence, reach(0.4, fill), kinds);
+    auto lookup = reach(0.1), twice = lookup;
+    lookup.memory /= 2;
+    lookup.moved = traffic::outputs;
+    table.set(op_use::lookup, lookup, kinds);
+    twice.moved = traffic::inputs_twice;
+    table.set(op_use::batch_statistics, twice, kinds);
     // The overhead of an op that only rewrites a description is that of calling it, wherever its tensor lives.
     table.set(op_use::view, {.compute = 1, .memory = 1, .overhead = 0, .moved = traffic::none}, kinds);
-    table.set(op_use::collective_start, {.overhead = start, .moved = traffic::none}, kinds);
-    table.set("PackBucket", {.memory = 0.8, .overhead = start}, kinds); // copies what it sends
+    const double start = what.how == launches::graph ? graph_launch : collective_launch;
+    table.set(op_use::collective_start, {.overhead = is_cpu ? 1e-6 : start, .moved = traffic::none}, kinds);
+    table.set("PackBucket", {.memory = bandwidth, .overhead = is_cpu ? 1e-6 : start}, kinds); // copies what it sends
+    for (const auto rule : {optimizer::sgd, optimizer::momentum, optimizer::rmsprop, optimizer::adam}) {
+      const auto cost = cost_of(rule); // parameter and slots are read and written
+      table.set(cost.update_type,
+                {.compute = 0.1,
+                 .memory = bandwidth,
+                 .bytes_per_flop = 8 * static_cast<double>(1 + cost.slots) / cost.flop_per_parameter},
+                kinds);
+    }
   }
   table.set(op_use::collective, {.moved = traffic::none});
-  table.set("AddChunk", {.compute = 0.1, .memory = 0.8}, cpus);
+  table.set("AddChunk", {.compute = 0.1, .memory = bandwidth}, cpus);
   return table;
 }
 

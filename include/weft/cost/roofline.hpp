@@ -25,8 +25,10 @@ struct roofline : link_transfers {
     requires requires(const P& p, device_id d) { p.memory_bandwidth(d); }
   constexpr double compute_time(const W& w, op_id v, const P& p, device_id d) const {
     const efficiency e = of(w, v, p, d);
-    return std::max(w.work(v) / (e.compute * p.speed(d)), moved(w, v, e.moved) / (e.memory * p.memory_bandwidth(d))) +
-           (e.overhead + launch_overhead);
+    const double bandwidth = e.memory * p.memory_bandwidth(d);
+    const double kernel = std::max(w.work(v) / (e.compute * p.speed(d)), moved(w, v, e.moved) / bandwidth) +
+                          e.bytes_per_flop * w.work(v) / bandwidth + e.overhead;
+    return std::max(kernel, e.launch) + launch_overhead;
   }
 
 private:
@@ -44,7 +46,7 @@ private:
     if constexpr (requires { p.reached_rates(d); }) {
       reached = reached || p.reached_rates(d);
     }
-    return reached ? efficiency{.moved = e.moved} : e;
+    return reached ? efficiency{.moved = e.moved, .bytes_per_flop = e.bytes_per_flop} : e;
   }
 
   template <class W>
@@ -58,10 +60,10 @@ private:
     if (kind == traffic::outputs) {
       return 2 * bytes;
     }
-    if (kind == traffic::all) {
+    if (kind == traffic::all || kind == traffic::inputs_twice) {
       bytes += static_cast<double>(w.resident_bytes(v));
       for (const tensor_id t : w.inputs(v)) {
-        bytes += static_cast<double>(w.bytes(t));
+        bytes += (kind == traffic::all ? 1 : 2) * static_cast<double>(w.bytes(t));
       }
     }
     return bytes;

@@ -53,6 +53,12 @@ struct pass_run {
   std::vector<byte_count> peak = {}; ///< by device: with all that they make for others until the end
   double bytes_sent = 0;             ///< between devices of the stage
   std::vector<double> busy = {};     ///< by device: its ops' times; empty: `seconds`
+
+  /// The same if the host of device d takes so many seconds to launch its ops. A host and its accelerator are a queue of
+  /// two: it launches while they run and wait for each other, and starts anew with each pass, which it waits for.
+  void launched_in(device_id d, double host) {
+    seconds[d] = std::max(seconds[d], host);
+  }
 };
 
 namespace detail {

@@ -303,7 +303,7 @@ inline op_axes axes_of(std::string_view type, std::string_view expression, std::
     }
   } else if (type == "RandomUniform" && !outputs.empty()) {
     find.made();
-  } else if (type == "FusedBatchNorm" && outputs.size() == 1) {
+  } else if ((type == "FusedBatchNorm" || type == "BatchNormInference") && outputs.size() == 1) {
     find.elementwise(); // with statistics that are known
   } else if (is_one_of(type, "BiasAddGrad L2Loss Sum") && reads_and_makes) {
     find.sums();

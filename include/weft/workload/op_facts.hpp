@@ -12,8 +12,10 @@ namespace weft {
 enum class op_use : std::uint8_t {
   other,       ///< arithmetic that the memory bounds
   product,     ///< dense products of matrices
+  attention,   ///< products and a softmax between them whose scores stay on the chip
   convolution,
   recurrence,  ///< products that wait for each other, step by step
+  batch_statistics, ///< arithmetic that reads its inputs for statistics, and again
   lookup,      ///< copies as much as it gives out of something larger
   view,        ///< a description of what is there already
   collective_start, ///< starts a collective on its device, whose kernel does all else of it there
@@ -56,6 +58,7 @@ struct op_facts {
   gradient_rule gradient = {};
   std::uint8_t outputs = 1; ///< how many it has; where an attribute says it, 1
   attention_part attends = attention_part::nothing;
+  std::uint8_t numbers = 255; ///< so many of its outputs, the first ones, are numbers; others are masks or indices
   bool in_place = false; ///< each element of the output depends on the inputs' elements in its place alone
 };
 

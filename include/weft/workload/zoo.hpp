@@ -215,6 +215,18 @@ inline const entry& find(std::string_view name) {
                              " with sizes of your own, such as gpt2+layers=6+hidden=512+heads=8");
 }
 
+/// The kernels that programs run a network as unless they are told otherwise: those of today's frameworks, but of the
+/// networks that the papers weft grew out of have measured, those of their time.
+constexpr nn::kernel_set usual_kernels(const entry& e) {
+  for (const std::string_view name : {"dcgan", "dynamic_rnn", "inception_v3", "lstm", "mnist_conv", "ptb_lstm",
+                                      "ptb_lstm_fused", "resnet50_cifar10"}) {
+    if (e.name == name) {
+      return nn::kernel_set::separate;
+    }
+  }
+  return nn::kernel_set::framework;
+}
+
 /// A request for a bundled network, parsed from a text.
 struct request {
   const entry* network = nullptr;

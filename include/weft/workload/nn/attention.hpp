@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The layers of transformers: batched matrix products, softmax, GELU, SwiGLU, normalisation of rows, attention.
+/// The layers of transformers: batched matrix products, softmax, GELU, SwiGLU, attention.
 ///
 /// FLOP: batched products 2 m n k per matrix; GELU and its gradient 1 per element; SwiGLU 3 per element of the result
 /// (sigmoid, two products), its gradient 8 (the same again 2, of the gate 5, of the other factor 1); a rotation of
-/// pairs 3 per element; softmax 5 per element (maximum, difference, exponential, sum, quotient), its gradient 4; layer
-/// normalisation 8 and 11 as batch normalisation; RMS normalisation 4 (square and mean 2, scale 2), its gradient 9 (two
-/// reductions 2 + 3, the combination 4).
+/// pairs 3 per element; softmax 5 per element (maximum, difference, exponential, sum, quotient), its gradient 4.
 #pragma once
 
+#include "weft/workload/nn/attention_kernels.hpp"
 #include "weft/workload/nn/layers.hpp"
+#include "weft/workload/nn/row_norm.hpp"
 
 #include <cstdint>
 #include <string>
@@ -110,118 +110,10 @@ inline tensor swiglu(const tensor& x) {
                              .axes = axes + ".->" + axes});
 }
 
-/// Pairs of numbers in the heads of x (batch × length × heads × size), turned by the angle that `angles` (length ×
-/// size: cosines and sines) has for the place in the sequence. The gradient turns back.
-/// Source: Su, Lu, Pan, Murtadha, Wen, Liu, *RoFormer: Enhanced Transformer with Rotary Position Embedding*, arXiv
-/// 2104.09864.
-inline tensor rotary_embedding(const tensor& x, const tensor& angles) {
-  detail::require(x.dims().size() == 4 && angles.dims() == extents{x.dims()[1], x.dims()[3]}, "RotaryEmbedding",
-                  detail::text(angles.dims()) + " are not the angles of " + detail::text(x.dims()));
-  return x.net().add_tensor({.type = "RotaryEmbedding",
-                             .inputs = {x, angles},
-                             .outputs = {{x.dims()}},
-                             .work = 3 * detail::flop(x.elements()),
-                             .gradient = [](const gradient_call& call) -> std::vector<tensor> {
-                               return {rotary_embedding(call.dy[0], call.input(1))};
-                             },
-                             .axes = "bsh.,s.->bsh."});
-}
-
-namespace detail {
-/// Normalises the rows along the innermost extent; `parameters` are scale and, if there are two, offset. A number per
-/// statistic and row goes to the gradient, which makes those of x and of all parameters.
-inline tensor row_norm(const std::string& type, const tensor& x, const std::vector<tensor>& parameters, double work,
-                       double gradient_work) {
-  require(!x.dims().empty(), type.c_str(), "needs an extent to normalise along");
-  const extents width{x.dims().back()};
-  const auto rows = x.elements() / width[0];
-  std::vector<tensor> inputs{x};
-  std::vector<tensor_type> outputs{{x.dims()}};
-  for (const auto& parameter : parameters) {
-    require(parameter.dims() == width, type.c_str(), "scale and offset have one number per element of a row");
-    inputs.push_back(parameter);
-    outputs.push_back({{rows}});
-  }
-  const auto gradient = [type, gradient_work](const gradient_call& call) -> std::vector<tensor> {
-    op_spec o{.type = type + "Grad",
-              .inputs = {call.dy[0], call.input(0), call.input(1)},
-              .outputs = {},
-              .work = gradient_work * flop(call.input(0).elements())};
-    const auto& forward = call.net[call.op].op;
-    for (std::uint32_t i = 0; i < forward.inputs.size(); ++i) {
-      o.outputs.push_back(forward.inputs[i].type());
-      if (i > 0) {
-        o.inputs.push_back(call.output(i));
-      }
-    }
-    return outputs_of(call.net, call.net.add(std::move(o)));
-  };
-  return x.net().add_tensor({.type = type,
-                             .inputs = std::move(inputs),
-                             .outputs = std::move(outputs),
-                             .work = work * flop(x.elements()),
-                             .gradient = gradient});
-}
-} // namespace detail
-
-/// Each row along the innermost extent, less its mean and divided by its deviation, with trainable scale and offset.
-/// Source: Ba, Kiros, Hinton, *Layer Normalization*, arXiv 1607.06450.
-inline tensor layer_norm(const std::string& name, const tensor& x) {
-  const auto scope = x.net().scope(name);
-  const auto gamma = x.net().make_variable("gamma", {x.dims().back()});
-  const auto beta = x.net().make_variable("beta", {x.dims().back()});
-  return detail::row_norm("LayerNorm", x, {gamma, beta}, 8, 11);
-}
-
-/// Each row divided by the root of the mean of its squares, with a trainable scale.
-/// Source: Zhang, Sennrich, *Root Mean Square Layer Normalization*, arXiv 1910.07467.
-inline tensor rms_norm(const std::string& name, const tensor& x) {
-  const auto scope = x.net().scope(name);
-  return detail::row_norm("RMSNorm", x, {x.net().make_variable("gamma", {x.dims().back()})}, 4, 9);
-}
-
-/// A sum of two tensors, and its normalised rows.
-struct normalised_sum {
-  tensor normalised;
-  tensor sum;
-};
-
-/// `rms_norm` of x + y as runtimes do it that only infer: one op, which also gives the sum.
-inline normalised_sum add_rms_norm(const std::string& name, const tensor& x, const tensor& y) {
-  const auto scope = x.net().scope(name);
-  const auto gamma = x.net().make_variable("gamma", {x.dims().back()});
-  detail::require(x.dims() == y.dims(), "AddRMSNorm", "adds tensors of one shape");
-  const op_id v = x.net().add({.type = "AddRMSNorm",
-                               .inputs = {x, y, gamma},
-                               .outputs = {{x.dims()}, {x.dims()}},
-                               .work = 5 * detail::flop(x.elements())});
-  return {{x.net(), v, 0}, {x.net(), v, 1}};
-}
-
-/// Sizes and habits of an attention layer.
-struct attention_options {
-  std::uint64_t heads = 1;
-  std::uint64_t kv_heads = 0; ///< of keys and values, each for as many heads of queries; 0: one for each
-  std::uint64_t head_size = 64;
-  bool bias = true;    ///< in the projections
-  bool output_bias = true; ///< with `bias`, also in the last of the four
-  bool scale = true;   ///< scores are divided by the root of the head size
-  bool dropout = true; ///< on the weights
-  tensor mask = {};    ///< added to the scores, of extents that broadcast to batch × heads × queries × keys
-  tensor angles = {};  ///< by which queries and keys are turned, see `rotary_embedding`; none: they are not
-};
-
-namespace detail {
-inline std::uint64_t heads_of_keys(const attention_options& o) {
-  const auto count = o.kv_heads == 0 ? o.heads : o.kv_heads;
-  require(count > 0 && o.heads % count == 0, "attention", "the heads are not a multiple of those of keys and values");
-  return count;
-}
-} // namespace detail
-
 /// Scaled dot-product attention with several heads: `x` asks (a row per batch and query), `memory` answers (a row per
-/// batch and key; x itself for self-attention). Projections `query`, `key`, `value` and `output` of the scope `name`.
-/// Returns as many rows as x has, each as wide as those of x.
+/// batch and key; x itself for self-attention). Projections `query`, `key`, `value` and `output` of the scope `name`; with
+/// kernels that are not separate one product for the first three (`qkv`, or `query` and `key_value`). Returns as many
+/// rows as x has, each as wide as those of x.
 /// Throws `value_error` if the rows are not a multiple of the batch, or the heads by those of keys.
 /// Source: Vaswani et al., *Attention Is All You Need*, arXiv 1706.03762, section 3.2; for fewer heads of keys Ainslie
 /// et al., *GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints*, arXiv 2305.13245.
@@ -229,6 +121,9 @@ inline tensor attention(const std::string& name, const tensor& x, const tensor& 
                         const attention_options& o) {
   auto& net = x.net();
   const auto scope = net.scope(name);
+  if (net.kernels() != kernel_set::separate) {
+    return detail::framework_attention(x, memory, batch, o);
+  }
   const auto rows = x.dims().at(0);
   const auto width = o.heads * o.head_size;
   const auto kv_heads = detail::heads_of_keys(o);

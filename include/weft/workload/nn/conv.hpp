@@ -74,12 +74,20 @@ inline tensor conv2d_transpose(const tensor& x, const tensor& kernel, extents di
                              .name = std::move(name)});
 }
 
+namespace detail {
+/// The extents of what a convolution makes of an image.
+inline extents convolved(const tensor& x, const tensor& kernel, sliding s) {
+  const auto& k = kernel.dims();
+  require(x.dims().size() == 4 && k.size() == 4 && k[2] == x.dims()[3], "Conv2D",
+          "kernel " + text(k) + " does not fit image " + text(x.dims()));
+  return {x.dims()[0], slid(x.dims()[1], k[0], s), slid(x.dims()[2], k[1], s), k[3]};
+}
+} // namespace detail
+
 /// Convolves an image with a kernel of extents height, width, input channels, output channels.
 inline tensor conv2d(const tensor& x, const tensor& kernel, sliding s) {
   const auto& k = kernel.dims();
-  detail::require(x.dims().size() == 4 && k.size() == 4 && k[2] == x.dims()[3], "Conv2D",
-                  "kernel " + detail::text(k) + " does not fit image " + detail::text(x.dims()));
-  const extents dims{x.dims()[0], detail::slid(x.dims()[1], k[0], s), detail::slid(x.dims()[2], k[1], s), k[3]};
+  const auto dims = detail::convolved(x, kernel, s);
   const auto gradient = [s](const gradient_call& call) -> std::vector<tensor> {
     tensor dx, dk;
     if (call.wanted[0]) {
@@ -165,7 +173,8 @@ namespace detail {
 /// element. Without a gradient, since nobody trains so.
 inline tensor known_batch_norm(const tensor& x, const tensor& scale, const tensor& offset, const tensor& mean,
                                const tensor& variance) {
-  return x.net().add_tensor({.type = "FusedBatchNorm",
+  const bool is_separate = x.net().kernels() == kernel_set::separate;
+  return x.net().add_tensor({.type = is_separate ? "FusedBatchNorm" : "BatchNormInference",
                              .inputs = {x, scale, offset, mean, variance},
                              .outputs = {{x.dims()}},
                              .work = 2 * flop(x.elements())});

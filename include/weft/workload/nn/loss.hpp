@@ -9,8 +9,36 @@
 namespace weft::nn {
 
 namespace detail {
+/// The op that gives a vector of losses over the batch, and as a second output what its gradient reads, which is one op
+/// as well: the logarithms of the probabilities, or where kernels are compiled that of the sum of a row's exponentials.
+inline tensor softmax_loss_kernel(const char* type, const tensor& logits, const tensor& labels) {
+  const bool keeps_sums = logits.net().kernels() == kernel_set::compiled;
+  const auto gradient = [keeps_sums](const gradient_call& call) -> std::vector<tensor> {
+    op_spec o{.type = "SoftmaxCrossEntropyGrad",
+              .inputs = {call.dy[0], call.output(1)},
+              .outputs = {call.input(0).type()},
+              .work = 4 * flop(call.input(0).elements()),
+              .axes = keeps_sums ? "n,n,n.->n." : "n,n.->n."};
+    if (keeps_sums) {
+      o.inputs.push_back(call.input(0));
+    }
+    return {call.net.add_tensor(std::move(o))};
+  };
+  const extents rows{logits.dims()[0]};
+  return logits.net().add_tensor({.type = type,
+                                  .inputs = {logits, labels},
+                                  .outputs = {{rows}, {keeps_sums ? rows : logits.dims()}},
+                                  .work = 5 * flop(logits.elements()),
+                                  .gradient = gradient,
+                                  .axes = std::string{"n.,n"} + (labels.dims().size() == 2 ? "." : "") + "->n,n" +
+                                          (keeps_sums ? "" : ".")});
+}
+
 /// The ops that give a vector of losses over the batch, and as a second output the gradient of the logits.
 inline tensor softmax_loss(const char* type, const tensor& logits, const tensor& labels) {
+  if (logits.net().kernels() != kernel_set::separate) {
+    return softmax_loss_kernel(type, logits, labels);
+  }
   const auto gradient = [](const gradient_call& call) -> std::vector<tensor> {
     const auto& g = call.dy[0];
     const auto column = data_op("ExpandDims", {g, call.net.constant("ExpandDims/dim")}, {g.dims()[0], 1});

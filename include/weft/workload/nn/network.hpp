@@ -7,6 +7,7 @@
 #include "weft/workload/builder.hpp"
 #include "weft/workload/nn/detail/name_table.hpp"
 #include "weft/workload/nn/detail/scoped_value.hpp"
+#include "weft/workload/nn/kernels.hpp"
 #include "weft/workload/nn/shape.hpp"
 
 #include <algorithm>
@@ -80,14 +81,16 @@ struct variable {
   bool trainable = true;
 };
 
-/// The habits of TensorFlow that a network follows.
+/// The way in which layers become ops.
 struct network_options {
   /// Add also the small ops that TensorFlow puts around the arithmetic (constants for axes and shapes,
   /// BroadcastGradientArgs, Sum and Reshape of every broadcast, tuple barriers around gradients). Without them an op
-  /// has a quarter of the company, and gradients that nobody needs are not computed.
+  /// has a quarter of the company, and gradients that nobody needs are not computed. For separate kernels only.
   bool bookkeeping = true;
   /// Off for inference: layers drop nothing and normalise with the averages that training left.
   bool training = true;
+  kernel_set kernels = kernel_set::separate;
+  attention_kernels attention = attention_kernels::separate; ///< for kernels that are not separate
 };
 
 /// A workload made of a network's ops, and per op of the workload the network's op that it came from, ascending. So
@@ -135,18 +138,22 @@ public:
 
   /// A small constant that TensorFlow makes for an axis, a shape or a scalar; no tensor without bookkeeping.
   tensor constant(std::string name, extents dims = {}) {
-    return options_.bookkeeping ? data("Const", std::move(name), {std::move(dims), 4}) : tensor{};
+    return bookkeeping() ? data("Const", std::move(name), {std::move(dims), 4}) : tensor{};
   }
   /// A tensor without inputs that the computation needs, such as zeros for an initial state.
   tensor data(std::string type, std::string name, tensor_type shape) {
     return add_tensor({.type = std::move(type), .outputs = {std::move(shape)}, .name = std::move(name)});
   }
 
-  /// The op that feeds a batch: it has one output per entry and runs on a CPU.
+  /// The op that feeds a batch: it has one output per entry. It runs on a CPU, or with kernels that are not separate
+  /// where its readers do, since frameworks copy a batch while the step before it runs.
   std::vector<tensor> input_pipeline(std::vector<tensor_type> shapes, std::string name = "input") {
     const auto count = static_cast<std::uint32_t>(shapes.size());
     const op_id v = add(
-      {.type = "IteratorGetNext", .outputs = std::move(shapes), .name = std::move(name), .kinds = device_kind::cpu});
+      {.type = "IteratorGetNext",
+       .outputs = std::move(shapes),
+       .name = std::move(name),
+       .kinds = kernels() == kernel_set::separate ? kind_set{device_kind::cpu} : kind_set::all()});
     std::vector<tensor> outputs;
     for (std::uint32_t i = 0; i < count; ++i) {
       outputs.push_back({*this, v, i});
@@ -204,8 +211,13 @@ public:
   const node& operator[](op_id v) const { return nodes_[v]; }
   const std::vector<variable>& variables() const { return variables_; }
   const std::vector<op_id>& updates() const { return updates_; }
-  bool bookkeeping() const { return options_.bookkeeping; }
+  bool bookkeeping() const { return options_.bookkeeping && kernels() == kernel_set::separate; }
   bool training() const { return options_.training; }
+  kernel_set kernels() const { return options_.kernels; }
+  /// True if an attention is one op.
+  bool fuses_attention() const {
+    return kernels() != kernel_set::separate && options_.attention == attention_kernels::fused;
+  }
 
   /// Marks what inference computes, and returns it.
   tensor output(const tensor& t) { return outputs_.emplace_back(t); }

@@ -23,6 +23,15 @@ inline std::string text(const extents& dims) {
   return s.empty() ? "[]" : s + "]";
 }
 
+/// An axis per dimension, for index expressions.
+inline std::string letters(std::size_t rank) {
+  std::string axes;
+  for (std::size_t d = 0; d < rank; ++d) {
+    axes += static_cast<char>('a' + d);
+  }
+  return axes;
+}
+
 inline void require(bool holds, const char* op, const std::string& problem) {
   if (!holds) {
     throw value_error(op, problem);
@@ -177,19 +186,20 @@ inline tensor operator/(const tensor& a, const tensor& b) {
   return detail::elementwise("RealDiv", {a, b}, detail::broadcast(a.dims(), b.dims()), gradient, "truediv");
 }
 
+namespace detail {
+/// The sum of a gradient over all but the innermost extent: that of a bias. 1 FLOP per element.
+inline tensor bias_gradient(const tensor& dy, const extents& dims) {
+  return dy.net().add_tensor(
+    {.type = "BiasAddGrad", .inputs = {dy}, .outputs = {{dims}}, .work = flop(dy.elements())});
+}
+} // namespace detail
+
 /// Adds a vector along the innermost extent.
 inline tensor bias_add(const tensor& x, const tensor& bias) {
   detail::require(!x.dims().empty() && bias.dims() == extents{x.dims().back()}, "BiasAdd",
                   "a bias has one number per channel, not " + detail::text(bias.dims()));
   const auto gradient = [](const gradient_call& call) -> std::vector<tensor> {
-    tensor sums;
-    if (call.wanted[1]) {
-      sums = call.net.add_tensor({.type = "BiasAddGrad",
-                                  .inputs = {call.dy[0]},
-                                  .outputs = {{call.input(1).dims()}},
-                                  .work = detail::flop(call.dy[0].elements())});
-    }
-    return {call.dy[0], sums};
+    return {call.dy[0], call.wanted[1] ? detail::bias_gradient(call.dy[0], call.input(1).dims()) : tensor{}};
   };
   return detail::elementwise("BiasAdd", {x, bias}, x.dims(), gradient);
 }

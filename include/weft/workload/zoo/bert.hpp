@@ -46,11 +46,6 @@ inline constexpr bert_options bert_given_sizes{.positions = 0};
 
 namespace detail {
 
-/// The result of a layer's part, dropped out, on top of what went in.
-inline nn::tensor add_dropped(const nn::tensor& x, const nn::tensor& change, bool dropout) {
-  return x + (dropout ? nn::dropout("dropout", change) : change);
-}
-
 /// Attention and two dense layers, each added to what went in and normalised. Rows: batch × length.
 inline nn::tensor bert_layer(const nn::tensor& x, const nn::tensor& mask, std::uint64_t batch, const bert_options& o) {
   auto& net = x.net();
@@ -59,11 +54,15 @@ inline nn::tensor bert_layer(const nn::tensor& x, const nn::tensor& mask, std::u
       .heads = o.heads, .head_size = o.hidden / o.heads, .dropout = o.dropout, .mask = mask};
     const auto y = nn::attention("attention", x, x, batch, sizes);
     const auto scope = net.scope("attention/output");
-    return nn::layer_norm("norm", add_dropped(x, y, o.dropout));
+    nn::residual_sum sum{x};
+    sum.add(y, o.dropout);
+    return sum.layer_norm("norm");
   }();
   const auto scope = net.scope("ffn");
   const auto y = nn::dense("output", gelu(nn::dense("hidden", attended, o.ffn > 0 ? o.ffn : 4 * o.hidden)), o.hidden);
-  return nn::layer_norm("norm", add_dropped(attended, y, o.dropout));
+  nn::residual_sum sum{attended};
+  sum.add(y, o.dropout);
+  return sum.layer_norm("norm");
 }
 
 /// The sum of the embeddings of words, segments and positions, a row per token, and the matrix of word embeddings.

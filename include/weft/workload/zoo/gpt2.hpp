@@ -60,35 +60,36 @@ inline nn::tensor gpt2_logits(nn::network& net, const nn::tensor& read, const gp
   const auto positions = o.positions > 0 ? o.positions : std::max<std::uint64_t>(1024, o.length);
   nn::detail::require(o.length <= positions, "gpt2", "sequences have at most " + std::to_string(positions) + " tokens");
   const auto batch = read.dims().at(0), length = read.dims().at(1);
-  const auto dropped = [&o](const nn::tensor& x) { return o.dropout ? nn::dropout("dropout", x) : x; };
   nn::tensor tokens;
-  auto x = [&] {
+  nn::residual_sum x{[&] {
     const auto scope = net.scope("embeddings");
     tokens = net.make_variable("token", {o.vocabulary, o.hidden});
     const auto of_tokens = gather(tokens, read);
     const auto table = net.make_variable("position", {positions, o.hidden});
     const auto of_positions = gather(table, net.data("Const", "positions", {{length}}));
-    return dropped(nn::reshape(of_tokens + of_positions, {batch * length, o.hidden}));
-  }();
-  nn::attention_options attention{.heads = o.heads, .head_size = o.hidden / o.heads, .dropout = o.dropout};
-  if (!decodes) {
+    const auto rows = nn::reshape(of_tokens + of_positions, {batch * length, o.hidden});
+    return o.dropout ? nn::dropout("dropout", rows) : rows;
+  }()};
+  nn::attention_options attention{.heads = o.heads, .head_size = o.hidden / o.heads, .dropout = o.dropout,
+                                  .causal = true};
+  if (!decodes && net.kernels() == nn::kernel_set::separate) {
     attention.mask = net.data("Const", "mask/past", {{1, 1, length, length}});
   }
   for (std::uint64_t i = 0; i < o.layers; ++i) {
     const auto layer = net.scope("layer_" + std::to_string(i));
-    const auto seen = nn::layer_norm("attention/norm", x);
+    const auto seen = x.layer_norm("attention/norm");
     const auto attended = decodes ? nn::cached_attention("attention", seen, o.length, attention)
                                   : nn::attention("attention", seen, seen, batch, attention);
     {
       const auto scope = net.scope("attention/output");
-      x = x + dropped(attended);
+      x.add(attended, o.dropout);
     }
     const auto scope = net.scope("ffn");
-    const auto hidden = gelu(nn::dense("hidden", nn::layer_norm("norm", x), o.ffn > 0 ? o.ffn : 4 * o.hidden));
-    x = x + dropped(nn::dense("output", hidden, o.hidden));
+    const auto hidden = gelu(nn::dense("hidden", x.layer_norm("norm"), o.ffn > 0 ? o.ffn : 4 * o.hidden));
+    x.add(nn::dense("output", hidden, o.hidden), o.dropout);
   }
   const auto scope = net.scope("head");
-  const auto last = nn::layer_norm("norm", x);
+  const auto last = x.layer_norm("norm");
   return net.output(o.tied ? matmul(last, tokens, false, true) : nn::dense("logits", last, o.vocabulary, false));
 }
 

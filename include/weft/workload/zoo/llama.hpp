@@ -123,46 +123,31 @@ inline llama_result llama_logits(nn::network& net, const nn::tensor& read, const
   const auto batch = read.dims().at(0), length = read.dims().at(1);
   const auto size = o.head_size > 0 ? o.head_size : o.hidden / o.heads;
   llama_result made;
-  nn::tensor tokens, x, added; // x + added is what the layers so far made
-  {
+  nn::tensor tokens;
+  nn::residual_sum x{[&] {
     const auto scope = net.scope("embeddings");
     tokens = net.make_variable("token", {o.vocabulary, o.hidden});
-    x = nn::reshape(gather(tokens, read), {batch * length, o.hidden});
-  }
-  const auto add = [&](const nn::tensor& y) {
-    if (net.training()) {
-      x = x + y;
-    } else {
-      added = y;
-    }
-  };
-  const auto normalised = [&](const std::string& name) {
-    if (!added) {
-      return nn::rms_norm(name, x);
-    }
-    const auto both = nn::add_rms_norm(name, x, added);
-    x = both.sum;
-    return both.normalised;
-  };
+    return nn::reshape(gather(tokens, read), {batch * length, o.hidden});
+  }(), !net.training()};
   nn::attention_options attention{.heads = o.heads, .kv_heads = o.kv_heads, .head_size = size, .bias = o.qkv_bias,
-                                  .output_bias = false, .dropout = false,
+                                  .output_bias = false, .dropout = false, .causal = true,
                                   .angles = net.data("Const", "angles", {{length, size}})};
-  if (!decodes) {
+  if (!decodes && net.kernels() == nn::kernel_set::separate) {
     attention.mask = net.data("Const", "mask/past", {{1, 1, length, length}});
   }
   for (std::uint64_t i = 0; i < o.layers; ++i) {
     const auto layer = net.scope("layer_" + std::to_string(i));
-    const auto seen = normalised("attention/norm");
-    add(decodes ? nn::cached_attention("attention", seen, o.length, attention)
+    const auto seen = x.rms_norm("attention/norm");
+    x.add(decodes ? nn::cached_attention("attention", seen, o.length, attention)
                 : nn::attention("attention", seen, seen, batch, attention));
-    const auto units = detail::llama_feed_forward(normalised(o.experts == 0 ? "ffn/norm" : "moe/norm"), o, decodes);
-    add(units.y);
+    const auto units = detail::llama_feed_forward(x.rms_norm(o.experts == 0 ? "ffn/norm" : "moe/norm"), o, decodes);
+    x.add(units.y);
     if (units.balance) {
       made.balances.push_back(units.balance);
     }
   }
   const auto scope = net.scope("head");
-  const auto last = normalised("norm");
+  const auto last = x.rms_norm("norm");
   made.logits =
     net.output(o.tied ? matmul(last, tokens, false, true) : nn::dense("logits", last, o.vocabulary, false));
   return made;

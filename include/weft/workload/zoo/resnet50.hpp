@@ -19,7 +19,7 @@ struct resnet50_options {
   std::uint64_t image_size = 224; ///< height and width, pixels
   std::uint64_t classes = 1000;
   resnet_stride stride = resnet_stride::in_3x3;
-  bool weight_decay = true; ///< adds the L2 loss of all kernels to the loss
+  bool weight_decay = true; ///< adds the L2 loss of all kernels to the loss; of kernels that are not separate, updates do
 };
 
 namespace detail {
@@ -35,10 +35,9 @@ inline nn::tensor bottleneck(const nn::tensor& x, std::uint64_t filters, std::ui
                       {.filters = 4 * filters, .kernel_height = 1, .kernel_width = 1, .slide = {.stride = stride}})
       : x;
   auto y =
-    relu(nn::conv_norm("conv1", x, {.filters = filters, .kernel_height = 1, .kernel_width = 1, .slide = at_first}));
-  y = relu(nn::conv_norm("conv2", y, {.filters = filters, .slide = at_second}));
-  y = nn::conv_norm("conv3", y, {.filters = 4 * filters, .kernel_height = 1, .kernel_width = 1});
-  return relu(y + shortcut);
+    nn::conv_norm_relu("conv1", x, {.filters = filters, .kernel_height = 1, .kernel_width = 1, .slide = at_first});
+  y = nn::conv_norm_relu("conv2", y, {.filters = filters, .slide = at_second});
+  return nn::conv_norm_relu("conv3", y, {.filters = 4 * filters, .kernel_height = 1, .kernel_width = 1}, shortcut);
 }
 
 } // namespace detail
@@ -51,8 +50,8 @@ inline nn::tensor bottleneck(const nn::tensor& x, std::uint64_t filters, std::ui
 /// the 3×3: torchvision, TensorFlow's official models (v1.5).
 inline nn::tensor resnet50_loss(nn::network& net, std::uint64_t batch, const resnet50_options& o = {}) {
   const auto fed = net.input_pipeline({{{batch, o.image_size, o.image_size, 3}}, {{batch}}});
-  auto x = relu(nn::conv_norm(
-    "conv1", fed[0], {.filters = 64, .kernel_height = 7, .kernel_width = 7, .slide = {.stride = 2}}));
+  auto x = nn::conv_norm_relu(
+    "conv1", fed[0], {.filters = 64, .kernel_height = 7, .kernel_width = 7, .slide = {.stride = 2}});
   x = max_pool(x, 3, {.stride = 2});
   std::uint64_t filters = 64;
   for (const int blocks : {3, 4, 6, 3}) {
@@ -64,7 +63,7 @@ inline nn::tensor resnet50_loss(nn::network& net, std::uint64_t batch, const res
   }
   const auto logits = net.output(nn::dense("out", global_avg_pool(x), o.classes));
   const auto loss = reduce_mean(sparse_softmax_cross_entropy(logits, fed[1]));
-  return o.weight_decay ? loss + nn::weight_decay(net) : loss;
+  return o.weight_decay && net.kernels() == nn::kernel_set::separate ? loss + nn::weight_decay(net) : loss;
 }
 
 /// Its training objective: the loss, with momentum. Adds the forward ops to the network.
