@@ -114,9 +114,10 @@ struct staged_model {
 class micro_batch_model {
 public:
   micro_batch_model(const options& o, const tool::target& target, const tool::input& whole, std::uint64_t examples,
-                    const cost::efficiency_table& table)
+                    const cost::efficiency_table& table, const cost::efficiency_table& with_launches)
       : o_{o}, target_{target}, in_{tool::load_with_batch(o.source, o.modelling, examples)},
-        estimate_{tool::make_estimate(o.modelling, in_, target, table)} {
+        estimate_{tool::make_estimate(o.modelling, in_, target, table)},
+        with_launches_{tool::make_estimate(o.modelling, in_, target, with_launches)} {
     in_.name = whole.name;
     const auto other = tool::load_with_batch(o.source, o.modelling, 2 * examples);
     if (!parallel::have_same_ops(in_.model.ops, other.model.ops)) {
@@ -191,7 +192,7 @@ public:
     const auto on_first = replica_on(devices.front(), w, target_.devices);
     known_times times{estimate_};
     for (const op_id v : ids(w.num_ops())) {
-      times.seconds.push_back(estimate_.compute_time(w, v, target_.devices, on_first[v]));
+      times.seconds.push_back(with_launches_.compute_time(w, v, target_.devices, on_first[v]));
     }
     std::vector<device_id> all(stages);
     std::iota(all.begin(), all.end(), 0);
@@ -338,7 +339,8 @@ private:
   const options& o_;
   const tool::target& target_;
   tool::input in_;
-  tool::estimate estimate_;
+  tool::estimate estimate_;      ///< of kernels
+  tool::estimate with_launches_; ///< of ops, which take no less than the host takes to launch them
   std::vector<std::string> notes_;
   std::vector<bool> repeated_;
   // By ranks and stages; 0 of them: as if there were memory for all.
@@ -642,9 +644,10 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
 class pipelines {
 public:
   pipelines(const options& o, const tool::target& target, const tool::input& in, const std::vector<device_id>& devices,
-            const cost::efficiency_table& table, const std::function<void(const std::string&)>& on_stage,
-            parallel_answer& all)
-      : o_{o}, target_{target}, in_{in}, devices_{devices}, table_{table}, on_stage_{on_stage}, all_{all} {}
+            const cost::efficiency_table& kernels, const cost::efficiency_table& with_launches,
+            const std::function<void(const std::string&)>& on_stage, parallel_answer& all)
+      : o_{o}, target_{target}, in_{in}, devices_{devices}, kernels_{kernels}, with_launches_{with_launches},
+        on_stage_{on_stage}, all_{all} {}
 
   void run() {
     if (is_forced_) {
@@ -745,7 +748,7 @@ private:
     try {
       auto at = models_.find(examples);
       if (at == models_.end()) {
-        at = models_.try_emplace(examples, o_, target_, in_, examples, table_).first;
+        at = models_.try_emplace(examples, o_, target_, in_, examples, kernels_, with_launches_).first;
       }
       return &at->second;
     } catch (const error& e) {
@@ -870,9 +873,9 @@ private:
           continue;
         }
         using enum parallel::backward_passes;
-        auto step = make_step(o_, target_, in_, model, s, devices_, sharded, split, too_slow(s), table_);
+        auto step = make_step(o_, target_, in_, model, s, devices_, sharded, split, too_slow(s), kernels_);
         if (step && !step->found.found) {
-          if (auto other = make_step(o_, target_, in_, model, s, devices_, sharded, whole, too_slow(s), table_)) {
+          if (auto other = make_step(o_, target_, in_, model, s, devices_, sharded, whole, too_slow(s), kernels_)) {
             step = std::move(other);
           }
         }
@@ -904,7 +907,8 @@ private:
   const tool::target& target_;
   const tool::input& in_;
   const std::vector<device_id>& devices_;
-  const cost::efficiency_table& table_;
+  const cost::efficiency_table& kernels_;
+  const cost::efficiency_table& with_launches_;
   const std::function<void(const std::string&)>& on_stage_;
   parallel_answer& all_;
   bool is_forced_ = o_.parallel == options::parallelism::pipeline;
@@ -921,8 +925,10 @@ private:
 void pipeline_work(const options& o, const tool::target& target, const tool::input& in,
                    const std::vector<device_id>& devices,
                    const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
-  static const auto kernels = tool::efficiencies(o.modelling, launches_of(o, in), false); // steps point to it
-  pipelines{o, target, in, devices, kernels, on_stage, all}.run();
+  const auto how = launches_of(o, in);
+  static const auto kernels = tool::efficiencies(o.modelling, how, false); // steps point to it
+  const auto with_launches = tool::efficiencies(o.modelling, how);
+  pipelines{o, target, in, devices, kernels, with_launches, on_stage, all}.run();
 }
 
 } // namespace place
