@@ -354,10 +354,10 @@ cost::launches launches_of(const options& o, const tool::input& in) {
   return o.launches.value_or(is_eager ? cost::launches::eager : cost::launches::single);
 }
 
-/// Ops of a pass as they run by themselves on stages of `ranks` devices.
+/// Ops of a pass as they run by themselves, of one of so many stages of `ranks` devices.
 parallel::pass_run run_alone(const options& o, const tool::target& target, const workload& ops,
                              const placement& where, std::vector<double> seconds, parallel::backward_passes how,
-                             cost::launches launched, std::size_t ranks) {
+                             cost::launches launched, std::size_t stages, std::size_t ranks) {
   known_times times;
   times.seconds = std::move(seconds);
   const problem alone{ops, target.devices, tool::costs{times, ops, target.devices}};
@@ -385,7 +385,8 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
     }
   }
   for (const device_id d : ids(host.size())) {
-    r.launched_in(d, host[d]);
+    const bool passes_on = host[d] > 0 && stages > 1;
+    r.launched_in(d, host[d] + (passes_on ? cost::pass_launch_seconds(launched) : 0));
   }
   for (const auto& x : a.run.transfers) {
     r.bytes_sent += static_cast<double>(ops.bytes(x.tensor));
@@ -484,7 +485,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
       for (const op_id v : origin) {
         seconds.push_back(v == none ? 0 : m.seconds[v]);
       }
-      return run_alone(o, target, ops, where, std::move(seconds), how, launches_of(o, whole), shape.ranks);
+      return run_alone(o, target, ops, where, std::move(seconds), how, launches_of(o, whole),
+                       shape.stages, shape.ranks);
     },
     how);
   std::vector<std::uint32_t> device_of(staged.num_stages);

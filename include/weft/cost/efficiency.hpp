@@ -134,7 +134,7 @@ inline constexpr double collective_launch = 20e-6;
 constexpr double launch_seconds(launches how) {
   switch (how) {
   case launches::single: return 5e-6;
-  case launches::eager: return 55e-6;
+  case launches::eager: return 64e-6;
   case launches::graph: break;
   }
   return 0;
@@ -143,7 +143,13 @@ constexpr double launch_seconds(launches how) {
 /// The time that it takes to launch a collective among so many ranks. Those of a framework in Python wait for the
 /// slowest of them each time: from the same measurements, of 2 to 8 ranks that split small layers.
 constexpr double collective_launch_seconds(launches how, std::size_t ranks) {
-  return how == launches::eager ? 20e-6 * static_cast<double>(ranks) : launch_seconds(how);
+  return how == launches::eager ? 16e-6 * static_cast<double>(ranks - 1) : launch_seconds(how);
+}
+
+/// The time beside its ops that a host takes for a pass of a micro-batch through a stage of a pipeline, to receive from
+/// the stage before and send to the next one: from the same measurements, of 2 and 4 stages of small layers.
+constexpr double pass_launch_seconds(launches how) {
+  return how == launches::eager ? 2.5e-3 : 0;
 }
 
 /// The time that the host takes to launch an op of that type on an accelerator, or if it begins a collective, one among
@@ -173,8 +179,8 @@ struct typical_of {
 /// - All reach 70 % of the memory bandwidth, half of that where rows are looked up, and 55 % in products that expand
 ///   their weights.
 /// - Products, attention and convolutions read blocks of their operands again and again, largely from caches, which
-///   grow with the memory bandwidth: nothing hides a byte for each 650, 500 and 250 FLOP. So an A100 reaches 69 % of its
-///   peak in products of 16 bits, an H100 57 %, whose peak is three times as high and bandwidth not twice. Convolutions
+///   grow with the memory bandwidth: nothing hides a byte for each 600, 500 and 300 FLOP. So an A100 reaches 68 % of its
+///   peak in products of 16 bits, an H100 55 %, whose peak is three times as high and bandwidth not twice. Convolutions
 ///   of wider numbers: a byte for each 85 FLOP, as frameworks keep channels outermost there, and kernels turn them.
 /// - On an accelerator an op takes 1 µs beside that, and products, which have to fill it with their first blocks, 4 µs;
 ///   but no less than the host takes to launch the next one (`launch_seconds`). On a CPU, calling an op takes 1 µs.
@@ -203,14 +209,14 @@ inline efficiency_table typical_efficiencies(const typical_of& what = {}) {
     table.set_default(reach(1), kinds);
     table.set("", {.moved = traffic::none}, kinds);
     table.set(op_use::other, reach(0.1), kinds);
-    auto product = reach(0.9, fill, 650);
+    auto product = reach(0.9, fill, 600);
     if (what.expands_weights) {
       product.bytes_per_flop *= 0.55 / product.memory;
       product.memory = 0.55;
     }
     table.set(op_use::product, product, kinds);
     table.set(op_use::attention, reach(0.65, fill, 500), kinds);
-    table.set(op_use::convolution, reach(0.9, fill, what.tensor_bits > 16 ? 85 : 250), kinds);
+    table.set(op_use::convolution, reach(0.9, fill, what.tensor_bits > 16 ? 85 : 300), kinds);
     table.set(op_use::recurrence, reach(0.4, fill), kinds);
     auto lookup = reach(0.1), twice = lookup;
     lookup.memory /= 2;
