@@ -94,7 +94,7 @@ private:
   effect shared() const {
     auto o = o_;
     o.parallel = options::parallelism::automatic;
-    const auto found = share_work(o, target_, in_, tool::efficiencies(o.modelling, o.launches.value_or(weft::cost::launches::single)), on_stage_);
+    const auto found = share_work(o, target_, in_, typical(), on_stage_);
     return {found.best ? found.best->found.run.makespan : infinity, 0};
   }
 
@@ -104,7 +104,11 @@ private:
     o.modelling.offload_least = true;
     o.contention = o.contention == weft::contention_model::none ? weft::contention_model::port : o.contention;
     auto in = tool::load(o.source, o_.modelling);
-    return {offload(o, target_, in, tool::efficiencies(o.modelling, o.launches.value_or(weft::cost::launches::single)), on_stage_).seconds, 0};
+    return {offload(o, target_, in, typical(), on_stage_).seconds, 0};
+  }
+
+  weft::cost::efficiency_table typical() const {
+    return tool::efficiencies(o_.modelling, o_.launches.value_or(weft::cost::launches::single));
   }
 
   const options& o_;

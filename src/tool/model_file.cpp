@@ -53,7 +53,9 @@ std::string listed(const words& list, const char* last = "and") {
 /// The kinds of models that take options or are written.
 std::vector<model_kind> kinds() {
   std::vector<model_kind> all;
-  model_kind network{.format = "bundled network", .models = "bundled networks", .takes = {"--batch", "--kernels", "--attention"}};
+  model_kind network{.format = "bundled network",
+                     .models = "bundled networks",
+                     .takes = {"--batch", "--kernels", "--attention"}};
   for (const auto& f : file_formats()) {
     all.insert(all.end(), f.kinds.begin(), f.kinds.end());
     network.written_as.insert(network.written_as.end(), f.networks_as.begin(), f.networks_as.end());

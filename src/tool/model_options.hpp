@@ -60,7 +60,8 @@ inline std::optional<double> trips_of_all_loops(const model_options& o) {
 }
 
 /// Adds options that fill `o` when `app` parses: to the topic `models` of --help --batch, --dim, --shape, --parameters,
-/// --fetch, --signature, --tags, --trips, --keep-functions, --kernels, --attention, --train and --work, to the topic `costs` --peak-rates,
+/// --fetch, --signature, --tags, --trips, --keep-functions, --kernels, --attention, --train and --work, to the topic
+/// `costs` --peak-rates,
 /// --times and --profile.
 void add_model_options(CLI::App& app, model_options& o);
 

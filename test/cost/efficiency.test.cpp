@@ -74,7 +74,8 @@ TEST_CASE("roofline with efficiencies: rates, traffic and overhead of the type")
 TEST_CASE("typical efficiencies: dense products before all else, views free, calls cheaper on a CPU") {
   const auto t = cost::typical_efficiencies();
   for (const auto k : {device_kind::cpu, device_kind::gpu, device_kind::tpu}) {
-    CHECK(t.of("MatMul", k).compute > t.of("Conv2D", k).compute);
+    CHECK(t.of("MatMul", k).bytes_per_flop < t.of("Conv2D", k).bytes_per_flop);
+    CHECK(t.of("MatMul", k).compute > t.of("FusedAttention", k).compute);
     CHECK(t.of("Conv2D", k).compute > t.of("Relu", k).compute);
     CHECK(t.of("Reshape", k).moved == cost::traffic::none);
     CHECK(t.of("GatherV2", k).moved == cost::traffic::outputs);
@@ -100,7 +101,8 @@ TEST_CASE("typical efficiencies: work without a type, or of a type that nobody k
 TEST_CASE("typical efficiencies: a graph takes launches away, and nothing else") {
   const auto single = cost::typical_efficiencies();
   const auto graph = cost::typical_efficiencies({.how = cost::launches::graph});
-  for (const std::string type : {"MatMul", "Conv2D", "Relu", "Reshape", "AddChunk", "Gather", "PackBucket", "StartCollective",
+  for (const std::string type : {"MatMul", "Conv2D", "Relu", "Reshape", "AddChunk", "Gather", "PackBucket",
+                                 "StartCollective",
                            "SomethingElse"}) {
     CAPTURE(type);
     auto expected = single.of(type, device_kind::gpu);
@@ -111,7 +113,7 @@ TEST_CASE("typical efficiencies: a graph takes launches away, and nothing else")
   }
 }
 
-TEST_CASE("roofline: a launch hides behind the kernel, or the other way round; an update moves what it holds elsewhere") {
+TEST_CASE("roofline: a launch hides behind the kernel, or the kernel behind it; updates move more than operands") {
   const platform<> p{{device{.kind = device_kind::gpu, .speed = 10, .memory_bandwidth = 100}}, link_matrix{1}};
   cost::efficiency_table t;
   t.set("MatMul", {.overhead = 2, .launch = 9});
@@ -132,10 +134,35 @@ TEST_CASE("typical efficiencies: a framework in Python launches more slowly than
   const auto gpu = device_kind::gpu;
   const auto single = cost::typical_efficiencies(), eager = cost::typical_efficiencies({.how = cost::launches::eager});
   CHECK(eager.of("Relu", gpu).launch > single.of("Relu", gpu).launch);
-  CHECK(eager.of("StartCollective", gpu).overhead > single.of("StartCollective", gpu).overhead);
   CHECK(eager.of("ApplyAdam", gpu).launch == 0); // one kernel updates many parameters
   CHECK(eager.of("ApplyAdam", gpu).bytes_per_flop == 2);
   CHECK(eager.of("Reshape", gpu) == single.of("Reshape", gpu));
+}
+
+TEST_CASE("host: launches ops, but no views, messages and updates; a framework waits for ranks and stages") {
+  using enum cost::launches;
+  for (const char* type : {"Reshape", "AddChunk", "ApplyAdam", ""}) {
+    CHECK(cost::host_seconds(type, eager) == 0);
+  }
+  CHECK(cost::host_seconds("Relu", graph) == 0);
+  CHECK(cost::host_seconds("Relu", single) == cost::launch_seconds(single));
+  CHECK(cost::host_seconds("Relu", eager) > cost::host_seconds("Relu", single));
+  CHECK(cost::host_seconds("StartCollective", eager, 8) == 7 * cost::host_seconds("StartCollective", eager, 2));
+  CHECK(cost::host_seconds("StartCollective", single, 8) == cost::host_seconds("StartCollective", single, 2));
+  CHECK(cost::pass_launch_seconds(eager) > 0);
+  CHECK(cost::pass_launch_seconds(single) == 0);
+  const auto kernels = cost::typical_efficiencies({.how = eager, .counts_launches = false});
+  CHECK(kernels.of("Relu", device_kind::gpu).launch == 0);
+}
+
+TEST_CASE("typical efficiencies: integers are expanded, and wide numbers of images turned") {
+  const auto gpu = device_kind::gpu;
+  const auto plain = cost::typical_efficiencies(), narrow = cost::typical_efficiencies({.tensor_bits = 16}),
+             expanded = cost::typical_efficiencies({.expands_weights = true});
+  CHECK(expanded.of("MatMul", gpu).memory < plain.of("MatMul", gpu).memory);
+  CHECK(expanded.of("Relu", gpu) == plain.of("Relu", gpu));
+  CHECK(narrow.of("Conv2D", gpu).bytes_per_flop < plain.of("Conv2D", gpu).bytes_per_flop);
+  CHECK(narrow.of("MatMul", gpu) == plain.of("MatMul", gpu));
 }
 
 TEST_CASE("typical efficiencies: accelerators start a collective once and add on the way, a CPU adds by itself") {

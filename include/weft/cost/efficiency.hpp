@@ -179,9 +179,10 @@ struct typical_of {
 /// - All reach 70 % of the memory bandwidth, half of that where rows are looked up, and 55 % in products that expand
 ///   their weights.
 /// - Products, attention and convolutions read blocks of their operands again and again, largely from caches, which
-///   grow with the memory bandwidth: nothing hides a byte for each 600, 500 and 300 FLOP. So an A100 reaches 68 % of its
-///   peak in products of 16 bits, an H100 55 %, whose peak is three times as high and bandwidth not twice. Convolutions
-///   of wider numbers: a byte for each 85 FLOP, as frameworks keep channels outermost there, and kernels turn them.
+///   grow with the memory bandwidth: nothing hides a byte for each 600, 500 and 300 FLOP. So an A100 reaches 68 % of
+///   its peak in products of 16 bits, an H100 55 %, whose peak is three times as high and bandwidth not twice.
+///   Convolutions of wider numbers: a byte for each 85 FLOP, as frameworks keep channels outermost there, and kernels
+///   turn them.
 /// - On an accelerator an op takes 1 µs beside that, and products, which have to fill it with their first blocks, 4 µs;
 ///   but no less than the host takes to launch the next one (`launch_seconds`). On a CPU, calling an op takes 1 µs.
 ///   Views are free, and so are the launches of updates: one kernel changes many parameters.

@@ -54,8 +54,8 @@ struct pass_run {
   double bytes_sent = 0;             ///< between devices of the stage
   std::vector<double> busy = {};     ///< by device: its ops' times; empty: `seconds`
 
-  /// The same if the host of device d takes so many seconds to launch its ops. A host and its accelerator are a queue of
-  /// two: it launches while they run and wait for each other, and starts anew with each pass, which it waits for.
+  /// The same if the host of device d takes so many seconds to launch its ops. A host and its accelerator are a queue
+  /// of two: it launches while they run and wait for each other, and starts anew with each pass, which it waits for.
   void launched_in(device_id d, double host) {
     seconds[d] = std::max(seconds[d], host);
   }

@@ -224,7 +224,8 @@ workload stored_as(const Workload& w, const storage_format& f) {
     b, w, [&](op_id v) { return resident[v]; },
     [&](tensor_id t) {
       const op_id v = w.producer(t);
-      const bool is_number = detail::makes_numbers(w.type(v)) && t - *w.outputs(v).begin() < facts_of(w.type(v)).numbers;
+      const bool is_number =
+        detail::makes_numbers(w.type(v)) && t - *w.outputs(v).begin() < facts_of(w.type(v)).numbers;
       return is_number ? scaled(w.bytes(t), is_weight[v] ? f.weight_bits : f.tensor_bits) : w.bytes(t);
     });
   return std::move(b).build();

@@ -111,9 +111,9 @@ inline tensor swiglu(const tensor& x) {
 }
 
 /// Scaled dot-product attention with several heads: `x` asks (a row per batch and query), `memory` answers (a row per
-/// batch and key; x itself for self-attention). Projections `query`, `key`, `value` and `output` of the scope `name`; with
-/// kernels that are not separate one product for the first three (`qkv`, or `query` and `key_value`). Returns as many
-/// rows as x has, each as wide as those of x.
+/// batch and key; x itself for self-attention). Projections `query`, `key`, `value` and `output` of the scope `name`;
+/// with kernels that are not separate one product for the first three (`qkv`, or `query` and `key_value`). Returns as
+/// many rows as x has, each as wide as those of x.
 /// Throws `value_error` if the rows are not a multiple of the batch, or the heads by those of keys.
 /// Source: Vaswani et al., *Attention Is All You Need*, arXiv 1706.03762, section 3.2; for fewer heads of keys Ainslie
 /// et al., *GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints*, arXiv 2305.13245.

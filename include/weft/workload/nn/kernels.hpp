@@ -2,6 +2,8 @@
 /// The kernels that the ops of a network's layers run as.
 #pragma once
 
+#include "weft/core/config.hpp"
+
 #include <cstdint>
 
 namespace weft::nn {

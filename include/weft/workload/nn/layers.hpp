@@ -226,8 +226,8 @@ inline tensor native_dropout(const std::string& name, const tensor& x) {
 } // namespace detail
 
 /// Zeroes a random part of x and scales the rest. In a network that is not trained, x itself. Of separate kernels as
-/// tf.nn.dropout does: the mask is the floor of a uniform number plus the share that is kept. Drawing a number counts as
-/// 1 FLOP. Of others one op (as `torch.native_dropout`): 3 FLOP per element, its gradient 1.
+/// tf.nn.dropout does: the mask is the floor of a uniform number plus the share that is kept. Drawing a number counts
+/// as 1 FLOP. Of others one op (as `torch.native_dropout`): 3 FLOP per element, its gradient 1.
 inline tensor dropout(const std::string& name, const tensor& x) {
   auto& net = x.net();
   if (!net.training()) {

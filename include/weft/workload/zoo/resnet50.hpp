@@ -19,7 +19,7 @@ struct resnet50_options {
   std::uint64_t image_size = 224; ///< height and width, pixels
   std::uint64_t classes = 1000;
   resnet_stride stride = resnet_stride::in_3x3;
-  bool weight_decay = true; ///< adds the L2 loss of all kernels to the loss; of kernels that are not separate, updates do
+  bool weight_decay = true; ///< adds the L2 loss of all kernels to the loss, unless updates do (joined kernels)
 };
 
 namespace detail {
