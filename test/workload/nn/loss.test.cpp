@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/workload/nn/loss.hpp"
 
+#include "weft/workload/stored_as.hpp"
 #include "weft/workload/training_step.hpp"
 #include "workload/summary.hpp"
 
@@ -32,6 +33,25 @@ TEST_CASE("loss: softmax cross entropy takes distributions or class numbers, for
   CHECK(net[sparse.op()].op.type == "SparseSoftmaxCrossEntropyWithLogits");
   CHECK_THROWS_AS(sparse_softmax_cross_entropy(logits, net.data("Const", "labels", {{6, 10}})), value_error);
   CHECK_THROWS_AS(sparse_softmax_cross_entropy(logits, net.data("Const", "labels", {{10}})), value_error);
+}
+
+TEST_CASE("loss: frameworks hold logits in single precision while they make their gradient") {
+  for (const auto kernels : {nn::kernel_set::framework, nn::kernel_set::compiled}) {
+    nn::network net{{.kernels = kernels}};
+    const auto logits = net.make_variable("logits", {6, 10});
+    const auto y = sparse_softmax_cross_entropy(logits, net.data("Const", "classes", {{6}}));
+    const auto gradient = nn::gradients(net, reduce_mean(y), std::vector{logits})[0];
+    const nn::tensor outputs[] = {gradient};
+    const auto w = stored_as(inference(net, outputs), {.tensor_bits = 16, .weight_bits = 16});
+    byte_count bytes = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      for (const tensor_id t : w.outputs(v)) {
+        bytes += w.type(v).ends_with("CrossEntropyGrad") ? w.bytes(t) : 0;
+      }
+    }
+    CHECK(bytes == 60 * (kernels == nn::kernel_set::framework ? 4 + 8 : 2));
+    CHECK(net[y.op()].op.outputs[1].dims == nn::extents{6}); // what is kept from the forward pass
+  }
 }
 
 TEST_CASE("loss: sigmoid cross entropy is nine elementwise ops") {

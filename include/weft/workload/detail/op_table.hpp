@@ -25,7 +25,7 @@ inline constexpr op_family op_table[] = {
   {"GroupedMatMul", {.use = use::product, .gradient = {.product = true, .parameters = false}}},
   {"FusedAttention",
    {.use = use::attention, .gradient = {.product = true, .parameters = false}, .outputs = 2,
-    .attends = attends::whole}},
+    .attends = attends::whole, .numbers = 1}},
   {"FusedAttentionGrad", {.use = use::attention, .outputs = 3}},
   {"ProjectHeads", {.use = use::product, .gradient = gradient::product, .outputs = 3}},
   {"ProjectHeadsGrad", {.use = use::product}},
@@ -149,6 +149,7 @@ inline constexpr op_family op_table[] = {
   {"BiasSoftmax", {.flop = flop::per_input<6>, .gradient = gradient::reads_outputs, .attends = attends::softmax}},
   {"MaskedSoftmax", {.flop = flop::per_input<7>, .gradient = gradient::reads_outputs, .attends = attends::softmax}},
   {"SoftmaxCrossEntropyGrad", {.flop = flop::per_output<4>}},
+  {"CrossEntropyGrad", {.flop = flop::per_output<4>, .outputs = 2, .numbers = 0}}, // in single precision
   {"NegativeLogLikelihoodLoss", {.flop = flop::per_output<1>, .gradient = gradient::reads_inputs}},
   {"LogSoftmaxGrad SoftmaxGrad", {.flop = flop::per_output<4>}},
 

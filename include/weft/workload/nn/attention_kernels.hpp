@@ -153,8 +153,26 @@ inline tensor masked_softmax(const tensor& scores, const tensor& mask) {
   return scores.net().add_tensor(std::move(o));
 }
 
-/// All between the projections in one op that keeps scores on the chip, block by block. It gives the results and, per
-/// query, the logarithm of the sum of its exponentials, from which the gradient makes the scores again. FLOP: two
+/// The axes of the operands of a fused attention. Rows are those of all the batch, so that either examples or, of a
+/// single one, queries can be split.
+struct fused_attention_axes {
+  std::string query, key, rows, sums, mask;
+  fused_attention_axes(std::uint64_t batch, const tensor& of_mask) {
+    const std::string b = batch == 1 ? "." : "b", s = batch == 1 ? "s" : ".";
+    query = b + s + "h..";
+    key = b + ".h..";
+    rows = batch == 1 ? "sh" : "bh";
+    sums = b + "h." + s;
+    if (of_mask) {
+      mask = (of_mask.dims()[0] == 1 ? "." : b) + "." + (of_mask.dims()[2] == 1 ? "." : s) + ".";
+    }
+  }
+  std::string operands() const { return query + "," + key + "," + key; } // those, and values
+};
+
+/// All between the projections in one op that keeps scores on the chip, block by block. It gives the results, a row
+/// per query as the last projection and the gradient read them, so that they are in memory once, and in single
+/// precision the logarithm of the sum of its exponentials, from which the gradient makes the scores again. FLOP: two
 /// products, and 5 per score; the gradient five products (one of them again), and 8 per score. A causal mask halves the
 /// scores, since blocks without any are left out. What dropout zeroes is drawn again from a seed.
 /// Source: Dao, Fu, Ermon, Rudra, Ré, *FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness*,
@@ -164,35 +182,36 @@ inline tensor fused_attention(const tensor& query, const tensor& key, const tens
   const double all = flop(q[0]) * flop(q[1]) * flop(q[2] * q[3]) * flop(key.dims()[1]);
   const double scores = o.causal ? (all + flop(q[0]) * flop(q[1]) * flop(q[2] * q[3])) / 2 : all;
   const double product = 2 * scores * flop(q[4]);
-  const auto gradient = [product, scores, mask = o.mask](const gradient_call& call) -> std::vector<tensor> {
+  const fused_attention_axes axes{q[0], o.mask};
+  const auto gradient = [product, scores, axes, mask = o.mask](const gradient_call& call) -> std::vector<tensor> {
     op_spec g{.type = "FusedAttentionGrad",
               .inputs = {call.dy[0], call.input(0), call.input(1), call.input(2), call.output(0), call.output(1)},
               .outputs = {call.input(0).type(), call.input(1).type(), call.input(2).type()},
               .work = 5 * product + 8 * scores,
-              .axes = "bsh..,bsh..,b.h..,b.h..,bsh..,bhgs"};
+              .axes = axes.rows + "," + axes.operands() + "," + axes.rows + "," + axes.sums};
     if (mask) {
       g.inputs.push_back(mask);
-      g.axes += "," + mask_axes(mask);
+      g.axes += "," + axes.mask;
     }
-    g.axes += "->bsh..,b.h..,b.h..";
+    g.axes += "->" + axes.operands();
     return outputs_of(call.net, call.net.add(std::move(g)));
   };
   op_spec made{.type = "FusedAttention",
                .inputs = {query, key, value},
-               .outputs = {{q}, {{q[0], q[2], q[3], q[1]}}},
+               .outputs = {{{q[0] * q[1], q[2] * q[3] * q[4]}}, {{q[0], q[2], q[3], q[1]}}},
                .work = 2 * product + 5 * scores,
                .gradient = gradient,
-               .axes = "bsh..,b.h..,b.h.."};
+               .axes = axes.operands()};
   if (o.mask) {
     made.inputs.push_back(o.mask);
-    made.axes += "," + mask_axes(o.mask);
+    made.axes += "," + axes.mask;
   }
-  made.axes += "->bsh..,bhgs";
+  made.axes += "->" + axes.rows + "," + axes.sums;
   return query.net().add_tensor(std::move(made));
 }
 
 /// A product, softmax, dropout and a product, whose scores go through memory. A mask that differs between heads, such
-/// as one that is learned, is added in an op of its own.
+/// as one that is learned, is added in an op of its own. A row per query.
 inline tensor attention_by_products(const tensor& query, const tensor& key, const tensor& value,
                                     const attention_options& o) {
   auto weights = einsum({"bshgd", "bthxd", "bhgst"}, query, key);
@@ -203,7 +222,8 @@ inline tensor attention_by_products(const tensor& query, const tensor& key, cons
   } else {
     weights = masked_softmax(weights, o.mask);
   }
-  return einsum({"bhgst", "bthxd", "bshgd"}, o.dropout ? dropout("dropout", weights) : weights, value);
+  const auto seen = einsum({"bhgst", "bthxd", "bshgd"}, o.dropout ? dropout("dropout", weights) : weights, value);
+  return reshape(seen, {query.dims()[0] * query.dims()[1], o.heads * o.head_size});
 }
 
 /// `attention` with kernels that are not separate.
@@ -225,8 +245,7 @@ inline tensor framework_attention(const tensor& x, const tensor& memory, std::ui
   const bool one_mask = !o.mask || o.mask.dims().at(1) == 1;
   const auto seen = x.net().fuses_attention() && one_mask ? fused_attention(parts[0], parts[1], parts[2], o)
                                                           : attention_by_products(parts[0], parts[1], parts[2], o);
-  return dense("output", reshape(seen, {x.dims()[0], o.heads * o.head_size}), x.dims().at(1),
-               o.bias && o.output_bias);
+  return dense("output", seen, x.dims().at(1), o.bias && o.output_bias);
 }
 
 } // namespace detail

@@ -9,29 +9,33 @@
 namespace weft::nn {
 
 namespace detail {
-/// The op that gives a vector of losses over the batch, and as a second output what its gradient reads, which is one op
-/// as well: the logarithms of the probabilities, or where kernels are compiled that of the sum of a row's exponentials.
+/// The op that gives a vector of losses over the batch, and as a second output the logarithms of the sums of each row's
+/// exponentials, from which its gradient, one op as well, makes the probabilities again. Unless kernels are compiled,
+/// the gradient is in single precision whatever the format of the logits, and so are two more numbers per logit that it
+/// holds while it runs, their logarithms and the gradients of these: mixed precision runs
+/// `torch.nn.functional.cross_entropy` on float32.
 inline tensor softmax_loss_kernel(const char* type, const tensor& logits, const tensor& labels) {
-  const bool keeps_sums = logits.net().kernels() == kernel_set::compiled;
-  const auto gradient = [keeps_sums](const gradient_call& call) -> std::vector<tensor> {
-    op_spec o{.type = "SoftmaxCrossEntropyGrad",
-              .inputs = {call.dy[0], call.output(1)},
-              .outputs = {call.input(0).type()},
-              .work = 4 * flop(call.input(0).elements()),
-              .axes = keeps_sums ? "n,n,n.->n." : "n,n.->n."};
-    if (keeps_sums) {
-      o.inputs.push_back(call.input(0));
+  const bool widens = logits.net().kernels() == kernel_set::framework;
+  const auto gradient = [widens](const gradient_call& call) -> std::vector<tensor> {
+    const auto& of_logits = call.input(0);
+    op_spec o{.type = widens ? "CrossEntropyGrad" : "SoftmaxCrossEntropyGrad",
+              .inputs = {call.dy[0], call.output(1), of_logits},
+              .outputs = {of_logits.type()},
+              .work = 4 * flop(of_logits.elements()),
+              .axes = "n,n,n.->n."};
+    if (widens) {
+      o.outputs.push_back({of_logits.dims(), 2 * of_logits.type().element_bytes});
+      o.axes += ",n.";
     }
     return {call.net.add_tensor(std::move(o))};
   };
   const extents rows{logits.dims()[0]};
   return logits.net().add_tensor({.type = type,
                                   .inputs = {logits, labels},
-                                  .outputs = {{rows}, {keeps_sums ? rows : logits.dims()}},
+                                  .outputs = {{rows}, {rows}},
                                   .work = 5 * flop(logits.elements()),
                                   .gradient = gradient,
-                                  .axes = std::string{"n.,n"} + (labels.dims().size() == 2 ? "." : "") + "->n,n" +
-                                          (keeps_sums ? "" : ".")});
+                                  .axes = std::string{"n.,n"} + (labels.dims().size() == 2 ? "." : "") + "->n,n"});
 }
 
 /// The ops that give a vector of losses over the batch, and as a second output the gradient of the logits.
