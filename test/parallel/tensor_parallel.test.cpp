@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tensor_parallel_test {
@@ -250,9 +251,13 @@ TEST_CASE("choose_splits: parameters count once, also where they are read again 
 TEST_CASE("choose_splits: a GPT block keeps on each rank what Megatron's formulas say, or less") {
   constexpr std::uint32_t ranks = 8;
   constexpr std::uint64_t length = 128, batch = 2, hidden = 256, heads = 8, layers = 3, vocabulary = 1024;
-  nn::network net{{.bookkeeping = false}};
+  nn::network_options how{.bookkeeping = false};
+  SUBCASE("separate kernels") {}
+  SUBCASE("kernels of frameworks, with dropout") { how.kernels = nn::kernel_set::framework; }
+  const bool drops = how.kernels == nn::kernel_set::framework; // by a mask of a byte
+  nn::network net{how};
   const auto task = zoo::gpt2_task(net, batch, {.layers = layers, .hidden = hidden, .heads = heads, .length = length,
-                                                .vocabulary = vocabulary, .positions = length, .dropout = false});
+                                                .vocabulary = vocabulary, .positions = length, .dropout = drops});
   const auto built = training_step_with_origins(net, task.objectives, task.options);
   const auto& w = built.graph;
   const auto m = parallel::make_split_model(net, w, built.origin);
@@ -291,17 +296,21 @@ TEST_CASE("choose_splits: a GPT block keeps on each rank what Megatron's formula
     }
     return bytes;
   };
-  // Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022, equation 2 without
-  // dropout, for numbers of 4 bytes instead of 2; and equation 4, where rows are split between the products.
-  constexpr double t = ranks, rows = length * batch * hidden, scores = 2.0 * heads * length / hidden;
-  const double with_tensors = 2 * rows * (8 + 24 / t + scores / t), with_rows = 2 * rows * (32 + scores) / t;
+  // Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022, equation 2, without and
+  // with dropout, for numbers of 4 bytes instead of 2; and equation 4, where rows are split between the products.
+  constexpr double t = ranks, rows = length * batch * hidden;
+  const double masks = drops ? 1 : 0; // two per number of a row, of a byte each
+  const double scores = (2 + 2.5 * masks) * heads * length / hidden;
+  const double with_tensors = 2 * rows * (8 + masks + 24 / t + scores / t);
+  const double with_rows = 2 * rows * (32 + masks + scores) / t;
   const double chosen = kept();
   CHECK(chosen < 1.05 * with_tensors);
   CHECK(chosen > 0.95 * with_rows);
   for (const op_id v : ids(w.num_ops())) { // what lies between the products as Megatron has it
-    const bool is_norm = w.name(v).find("layer_1/") != w.name(v).npos && w.name(v).find("/norm") != w.name(v).npos &&
-                         !w.name(v).starts_with("gradients/");
-    const bool is_sum = in_layer(v) && w.type(v) == "Add" && w.name(v).find("/hidden/") == w.name(v).npos;
+    const auto is_in = [&](std::string_view scope) { return w.name(v).find(scope) != std::string_view::npos; };
+    const bool is_norm = is_in("layer_1/") && is_in("/norm") && !w.name(v).starts_with("gradients/");
+    const bool is_dropout = is_in("layer_1/") && is_in("/output/") && w.type(v).starts_with("NativeDropout");
+    const bool is_sum = is_dropout || (in_layer(v) && w.type(v) == "Add" && !is_in("/hidden/"));
     axis[v] = is_norm || is_sum ? std::uint32_t{none} : axis[v];
   }
   CHECK_NOTHROW(parallel::tensor_parallel(m, axis, on_ranks(w, ranks)));
