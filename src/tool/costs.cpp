@@ -66,11 +66,18 @@ struct range {
 };
 
 constexpr std::pair<std::optional<weft::op_use>, const char*> uses[] = {{weft::op_use::product, "matrix products"},
+                                                                        {weft::op_use::attention, "attention"},
                                                                         {weft::op_use::convolution, "convolutions"},
                                                                         {weft::op_use::recurrence, "recurrences"},
                                                                         {weft::op_use::lookup, "look-ups"},
                                                                         {weft::op_use::other, "other ops"},
                                                                         {std::nullopt, "unknown types"}};
+
+/// The share of a device's peak that arithmetic reaches with what it reads again and again.
+double share_of_peak(const weft::cost::efficiency& e, const weft::device& d) {
+  const double again = e.bytes_per_flop * d.speed / (e.memory * d.memory_bandwidth);
+  return 1 / (1 / e.compute + again);
+}
 
 /// What efficiencies make of ops with a type, in figures: the shares that they are taken to reach, and how much longer
 /// they take than at peak rates, each where it is fastest.
@@ -107,8 +114,10 @@ std::string in_figures(const estimate& base, const weft::workload& w, const weft
     }
     estimated += least;
     at_peak += peak.compute_time(w, v, q, fastest);
-    arithmetic[weft::use_of(w.type(v))].add(e.compute);
-    overhead.add(e.overhead);
+    if (!weft::is_update(w.type(v))) {
+      arithmetic[weft::use_of(w.type(v))].add(share_of_peak(e, q.devices()[fastest]));
+    }
+    overhead.add(std::max(e.overhead, e.launch));
     if (std::isfinite(q.memory_bandwidth(fastest))) {
       memory.add(e.memory);
     }
