@@ -41,7 +41,8 @@ def print_table(place, rows, platforms):
             print(f"| `{shown}` | {readable(published)} | refused: {why} | | {row['source']} |")
             continue
         ratios.append(seconds / published)
-        print(f"| `{shown}` | {readable(published)} | {readable(seconds)} | {ratios[-1]:.2f} | {row['source']} |", flush=True)
+        figures = f'{readable(published)} | {readable(seconds)} | {ratios[-1]:.2f}'
+        print(f"| `{shown}` | {figures} | {row['source']} |", flush=True)
     return ratios
 
 
@@ -51,8 +52,9 @@ def main(place, settings, platforms='.'):
     ratios = print_table(place, rows, platforms)
     errors = [max(r, 1 / r) - 1 for r in ratios]
     if errors:
-        print(f'\nmedian error {statistics.median(errors):.0%}; {sum(e > 0.3 for e in errors)} of {len(errors)} off by more '
-              f'than 1.3 times; {len(rows) - len(errors)} refused')
+        off = sum(e > 0.3 for e in errors)
+        print(f'\nmedian error {statistics.median(errors):.0%}; {off} of {len(errors)} off by more than 1.3 times; '
+              f'{len(rows) - len(errors)} refused')
     return 0 if len(errors) == len(rows) else 1
 
 
