@@ -11,6 +11,7 @@ struct dcgan_options {
   std::uint64_t batch = 16;
   std::uint64_t noise = 64;
   std::uint64_t width = 32; ///< channels of the first convolution of the discriminator
+  weft::nn::network_options lowering = {};
 };
 
 namespace detail {
@@ -62,7 +63,7 @@ inline std::vector<float> equal_labels(std::uint64_t batch, bool real) {
 /// One step of both. Source: Radford, Metz, Chintala, *Unsupervised Representation Learning with Deep Convolutional
 /// Generative Adversarial Networks*, ICLR 2016; with rectifiers that do not leak; with Adam.
 inline training_net dcgan(const dcgan_options& o = {}) {
-  auto net = new_network();
+  auto net = new_network(o.lowering);
   const auto fed = net->input_pipeline({{{o.batch, 28, 28, 1}}, {{o.batch, o.noise}}});
   const auto label = [&](const char* name) { return net->data("Const", name, {{o.batch, 2}}); };
   const auto made = label("made"), real = label("real");

@@ -5,8 +5,6 @@
 #include "kernels/broadcast.hpp"
 #include "kernels/onednn.hpp"
 
-#include <numeric>
-
 namespace kernels {
 
 namespace detail {
@@ -100,25 +98,18 @@ inline std::function<void()> unpack(const op_call& call, unsigned team) {
   return detail::join_or_cut(call.in[0], call.out, axis, 0, true, team);
 }
 
-/// Transpose(x). The shapes tell the permutation; where they leave a choice, it is not the identity.
+/// Transpose(x). The index expression tells the permutation.
 inline std::function<void()> transpose(const op_call& call, unsigned) {
   const auto &x = call.in[0], &y = call.out[0];
-  std::vector<std::size_t> permutation(x.dims.size());
-  std::iota(permutation.begin(), permutation.end(), std::size_t{0});
-  while (std::next_permutation(permutation.begin(), permutation.end())) {
-    bool fits = true;
-    dnnl::memory::dims strides(permutation.size());
-    for (std::size_t i = 0; i < permutation.size(); ++i) {
-      fits = fits && y.dims[i] == x.dims[permutation[i]];
-      strides[i] = static_cast<std::int64_t>(detail::product(x.dims, permutation[i] + 1, x.dims.size()));
-    }
-    if (fits) {
-      onednn::program p;
-      p.copy(onednn::strided(y.dims, strides), x.data, onednn::plain(y.dims), y.data);
-      return onednn::body_of(std::move(p));
-    }
+  const std::string_view axes = (*call.net)[call.op].op.axes;
+  const auto rank = x.dims.size();
+  dnnl::memory::dims strides;
+  for (const char axis : axes.substr(rank + 2)) {
+    strides.push_back(static_cast<std::int64_t>(detail::product(x.dims, axes.find(axis) + 1, rank)));
   }
-  throw unsupported_op(call, "no permutation of its extents gives the result");
+  onednn::program p;
+  p.copy(onednn::strided(y.dims, strides), x.data, onednn::plain(y.dims), y.data);
+  return onednn::body_of(std::move(p));
 }
 
 /// Tile(x) -> x repeated along its extents of 1.

@@ -84,6 +84,11 @@ std::function<void()> map(const op_call& call, unsigned team, Function f) {
   };
 }
 
+/// The share of normal random numbers below x.
+inline float normal_share(float x) {
+  return (1 + std::erf(x * 0.7071067812f)) / 2;
+}
+
 } // namespace detail
 
 /// Neg: x -> -x.
@@ -93,6 +98,47 @@ inline std::function<void()> negate(const op_call& call, unsigned team) {
 /// Floor: x -> the largest integer that is not above x.
 inline std::function<void()> floor(const op_call& call, unsigned team) {
   return detail::map(call, team, [](float x) { return std::floor(x); });
+}
+
+/// Gelu: x -> x times the share of normal random numbers below it.
+inline std::function<void()> gelu(const op_call& call, unsigned team) {
+  return detail::map(call, team, [](float x) { return x * detail::normal_share(x); });
+}
+
+/// GeluGrad(dy, x) -> dx
+inline std::function<void()> gelu_grad(const op_call& call, unsigned team) {
+  return [=, dy = call.in[0].data, x = call.in[1].data, dx = call.out[0].data, n = call.out[0].size()] {
+    share_floats(team, n, [=](std::size_t first, std::size_t last) {
+      constexpr float density = 0.3989422804f; // of a normal number at 0
+      for (std::size_t i = first; i < last; ++i) {
+        dx[i] = dy[i] * (detail::normal_share(x[i]) + x[i] * density * std::exp(-x[i] * x[i] / 2));
+      }
+    });
+  };
+}
+
+/// SwiGLU(pairs) -> the first of each pair times its sigmoid and the second.
+inline std::function<void()> swiglu(const op_call& call, unsigned team) {
+  return [=, x = call.in[0].data, y = call.out[0].data, n = call.out[0].size()] {
+    share_floats(team, n, [=](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        y[i] = x[2 * i] / (1 + std::exp(-x[2 * i])) * x[2 * i + 1];
+      }
+    });
+  };
+}
+
+/// SwiGLUGrad(pairs, dy) -> gradients of the pairs.
+inline std::function<void()> swiglu_grad(const op_call& call, unsigned team) {
+  return [=, x = call.in[0].data, dy = call.in[1].data, dx = call.out[0].data, n = call.in[1].size()] {
+    share_floats(team, n, [=](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) {
+        const float a = x[2 * i], b = x[2 * i + 1], sigmoid = 1 / (1 + std::exp(-a));
+        dx[2 * i] = dy[i] * b * sigmoid * (1 + a * (1 - sigmoid));
+        dx[2 * i + 1] = dy[i] * a * sigmoid;
+      }
+    });
+  };
 }
 
 /// Reciprocal: x -> 1 / x.

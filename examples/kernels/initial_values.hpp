@@ -2,7 +2,7 @@
 /// The values of variables, constants and inputs before the first step.
 #pragma once
 
-#include "kernels/op_call.hpp"
+#include "kernels/random.hpp"
 
 #include "weft/core/random.hpp"
 
@@ -19,7 +19,8 @@ namespace kernels {
 struct starting_point {
   std::uint64_t seed = 1;
   float learning_rate = 0.01f;
-  std::map<std::string, std::vector<float>> given = {}; ///< by an op's name, for its first output; over everything else
+  std::map<std::string, std::vector<float>> given = {}; ///< by an op's name, for its first output, or with `:1`, `:2`, … for
+                                                        ///< another one of an input; over everything else
 };
 
 namespace detail {
@@ -104,7 +105,7 @@ inline constexpr known_constant known_constants[] = {
   {"beta2", 0.999f},
   {"epsilon", 1e-8f},
   {"weight_decay/rate", 1e-4f},
-  {"keep_prob", 0.75f},
+  {"keep_prob", keep_share},
   {"random_uniform/min", 0.0f},
   {"random_uniform/max", 1.0f},
   {"add/y", 1.0f}, // the bias of an LSTM cell's forget gate
@@ -138,10 +139,50 @@ inline std::optional<float> constant_value(const op_call& call, const starting_p
   return std::nullopt;
 }
 
+/// The projection to heads that a variable is a parameter of; null if there is none.
+inline const weft::nn::op_spec* projection_of(const weft::nn::network& net, const weft::nn::tensor& parameter) {
+  for (const auto v : weft::ids(net.num_ops())) {
+    const auto& op = net[v].op;
+    if (op.type == "ProjectHeads" && std::find(op.inputs.begin() + 1, op.inputs.end(), parameter) != op.inputs.end()) {
+      return &op;
+    }
+  }
+  return nullptr;
+}
+
+/// The weights or biases of a projection to several kinds of heads, as those that kinds with projections of their own
+/// would have.
+inline void fill_heads(const weft::nn::op_spec& projection, std::string_view name, std::span<float> values,
+                       std::uint64_t seed) {
+  const auto leaf = name.rfind('/'), own = name.rfind('/', leaf - 1);
+  const std::string scope{name.substr(0, own + 1)};
+  const char* const kinds[] = {"query", "key", "value"};
+  const std::size_t first_kind = projection.outputs.size() == 2 ? 1 : 0;
+  const auto groups = projection.outputs[0].dims[2], size = projection.outputs[0].dims[4];
+  std::uint64_t per_group = 0;
+  for (const auto& t : projection.outputs) {
+    per_group += t.dims[3];
+  }
+  const auto rows = values.size() / (groups * per_group * size); // of a matrix; 1 of biases
+  std::uint64_t before = 0;
+  for (std::size_t kind = 0; kind < projection.outputs.size(); ++kind) {
+    const auto length = projection.outputs[kind].dims[3] * size;
+    std::vector<float> part(rows * groups * length);
+    const extents dims = rows > 1 ? extents{rows, groups * length} : extents{groups * length};
+    fill_parameter(dims, scope + kinds[first_kind + kind] + std::string{name.substr(leaf)}, part, seed);
+    for (std::size_t i = 0; i < rows * groups; ++i) {
+      std::copy_n(part.data() + i * length, length, values.data() + i * per_group * size + before);
+    }
+    before += length;
+  }
+}
+
 inline void fill_state(const op_call& call, std::span<float> values, const starting_point& start) {
   for (const auto& x : call.net->variables()) {
     if (x.op == call.op) {
-      fill_parameter(x.value.dims(), call.name(), values, start.seed);
+      const auto* projection = projection_of(*call.net, x.value);
+      projection != nullptr ? fill_heads(*projection, call.name(), values, start.seed)
+                            : fill_parameter(x.value.dims(), call.name(), values, start.seed);
       return;
     }
   }
@@ -150,9 +191,21 @@ inline void fill_state(const op_call& call, std::span<float> values, const start
   std::fill(values.begin(), values.end(), first ? 0.9f : second ? 0.999f : 0.0f);
 }
 
+inline void copy_given(const op_call& call, const std::vector<float>& given, std::span<float> values) {
+  if (given.size() != values.size()) {
+    throw unsupported_op(call, "given a different number of values than it has elements");
+  }
+  std::copy(given.begin(), given.end(), values.begin());
+}
+
 inline void fill_inputs(const op_call& call, const starting_point& start) {
   for (std::uint32_t i = 0; i < call.out.size(); ++i) {
-    const auto random = random_for(start.seed, call.name() + ":" + std::to_string(i));
+    const auto name = call.name() + ":" + std::to_string(i);
+    if (const auto found = start.given.find(name); found != start.given.end()) {
+      copy_given(call, found->second, call.out[i].values());
+      continue;
+    }
+    const auto random = random_for(start.seed, name);
     const weft::nn::tensor fed{const_cast<weft::nn::network&>(*call.net), call.op, i};
     const auto use = use_of(*call.net, fed);
     if (use.kind == use_of_input::distributions) {
@@ -174,10 +227,7 @@ inline void set_initial_values(const op_call& call, const starting_point& start)
   }
   const auto values = call.out[0].values();
   if (const auto found = start.given.find(call.name()); found != start.given.end()) {
-    if (found->second.size() != values.size()) {
-      throw unsupported_op(call, "given a different number of values than it has elements");
-    }
-    std::copy(found->second.begin(), found->second.end(), values.begin());
+    detail::copy_given(call, found->second, values);
   } else if (call.type() == "VariableV2") {
     detail::fill_state(call, values, start);
   } else if (call.type() == "IteratorGetNext") {

@@ -36,11 +36,62 @@ inline float negative_log(float probability) {
   return -std::log(std::max(probability, std::numeric_limits<float>::min()));
 }
 
+/// The share of a class in the labels of a row, be they distributions or class numbers.
+inline auto labels_of(const operand& labels, std::size_t classes) {
+  return [labels = labels.data, classes, is_class = labels.dims.size() == 1](std::size_t row, std::size_t i) {
+    return is_class ? static_cast<float>(static_cast<std::size_t>(labels[row]) == i) : labels[row * classes + i];
+  };
+}
+
 } // namespace detail
+
+/// SoftmaxCrossEntropyWithLogits(logits, labels), SparseSoftmaxCrossEntropyWithLogits(logits, class per row) -> loss per
+/// row, and for the gradient the logarithms of the probabilities, or per row that of the sum of exponentials.
+inline std::function<void()> softmax_loss_alone(const op_call& call, unsigned team) {
+  const std::size_t rows = call.in[0].dims[0], classes = call.in[0].dims[1];
+  return [=, logits = call.in[0].data, labels = detail::labels_of(call.in[1], classes), loss = call.out[0].data,
+          kept = call.out[1].data, keeps_sums = call.out[1].dims.size() == 1] {
+    share(team, rows, 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t row = first; row < last; ++row) {
+        const float* x = logits + row * classes;
+        const float largest = *std::max_element(x, x + classes);
+        float sum = 0, lost = 0;
+        for (std::size_t i = 0; i < classes; ++i) {
+          sum += std::exp(x[i] - largest);
+        }
+        const float log_of_sum = largest + std::log(sum);
+        for (std::size_t i = 0; i < classes; ++i) {
+          lost += labels(row, i) * (log_of_sum - x[i]);
+          kept[keeps_sums ? row : row * classes + i] = keeps_sums ? log_of_sum : x[i] - log_of_sum;
+        }
+        loss[row] = lost;
+      }
+    });
+  };
+}
+
+/// SoftmaxCrossEntropyGrad(gradient per row, logarithms of probabilities, labels), SoftmaxCrossEntropyGrad(gradient per
+/// row, logarithm of the sum of exponentials, labels, logits) -> gradient by the logits.
+inline std::function<void()> softmax_loss_grad(const op_call& call, unsigned team) {
+  const auto& dx = call.out[0];
+  const std::size_t classes = dx.dims[1];
+  return [=, in = call.in, labels = detail::labels_of(call.in[2], classes), dx = dx.data, rows = dx.dims[0]] {
+    share(team, rows, 1, [&](std::size_t first, std::size_t last) {
+      for (std::size_t at = first * classes; at < last * classes; ++at) {
+        const std::size_t row = at / classes;
+        const float log = in.size() > 3 ? in[3].data[at] - in[1].data[row] : in[1].data[at];
+        dx[at] = in[0].data[row] * (std::exp(log) - labels(row, at % classes));
+      }
+    });
+  };
+}
 
 /// SoftmaxCrossEntropyWithLogits(logits, labels) -> loss per row, gradient by the logits. Each row of the labels is a
 /// distribution.
 inline std::function<void()> softmax_cross_entropy(const op_call& call, unsigned team) {
+  if (call.net->kernels() != weft::nn::kernel_set::separate) {
+    return softmax_loss_alone(call, team);
+  }
   const auto row_loss = [labels = call.in[1].data, classes = call.in[1].dims[1]](std::size_t row, float* g) {
     const float* label = labels + row * classes;
     float loss = 0;
@@ -57,6 +108,9 @@ inline std::function<void()> softmax_cross_entropy(const op_call& call, unsigned
 
 /// SparseSoftmaxCrossEntropyWithLogits(logits, class per row), likewise.
 inline std::function<void()> sparse_softmax_cross_entropy(const op_call& call, unsigned team) {
+  if (call.net->kernels() != weft::nn::kernel_set::separate) {
+    return softmax_loss_alone(call, team);
+  }
   return detail::softmax_loss(call, team, [labels = call.in[1].data](std::size_t row, float* g) {
     auto& probability = g[static_cast<std::size_t>(labels[row])];
     const float loss = detail::negative_log(probability);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Matrix products, either factor transposed.
+/// Matrix products, either factor transposed, with and without a bias.
 #pragma once
 
 #include "kernels/onednn.hpp"
@@ -8,57 +8,52 @@ namespace kernels {
 
 namespace detail {
 
-struct transposes {
-  bool a = false, b = false;
+/// A matrix as a factor or a result: its layout and its elements.
+struct matrix {
+  onednn::memory_desc desc;
+  float* data;
 };
 
-inline bool fits(const op_call& call, transposes t) {
-  const auto &a = call.in[0].dims, &b = call.in[1].dims, &c = call.out[0].dims;
-  return a[t.a] == c[0] && b[!t.b] == c[1] && a[!t.a] == b[t.b];
+/// Elements that are stored row by row, as a matrix of that many columns.
+inline matrix matrix_of(float* data, std::uint64_t rows, std::uint64_t columns, bool transposed = false) {
+  return {transposed ? onednn::strided({columns, rows}, {1, static_cast<std::int64_t>(columns)})
+                     : onednn::plain({rows, columns}),
+          data};
+}
+inline matrix matrix_of(const operand& x, bool transposed = false) {
+  return matrix_of(x.data, x.dims[0], x.dims[1], transposed);
 }
 
-/// Which factors are transposed. The shapes tell, except for square matrices: there a forward op transposes nothing,
-/// and a gradient transposes the factor that it shares with its forward op.
-inline transposes find_transposes(const op_call& call) {
-  const auto& net = *call.net;
-  if (call.forward != weft::none && net[call.forward].op.type == call.type()) {
-    const auto& shared = net[call.forward].op.inputs;
-    const auto& mine = net[call.op].op.inputs;
-    if (const transposes of_b{false, true}; mine[1] == shared[1] && fits(call, of_b)) {
-      return of_b;
-    }
-    if (const transposes of_a{true, false}; mine[0] == shared[0] && fits(call, of_a)) {
-      return of_a;
-    }
+/// a · b, plus a vector along the rows if `bias` is not null.
+inline std::function<void()> multiplication(const matrix& a, const matrix& b, const matrix& c, float* bias = nullptr) {
+  const auto vector = onednn::plain({1, static_cast<std::uint64_t>(c.desc.dims()[1])});
+  const auto op = bias != nullptr ? dnnl::matmul::desc{a.desc, b.desc, vector, c.desc}
+                                  : dnnl::matmul::desc{a.desc, b.desc, c.desc};
+  const dnnl::matmul::primitive_desc desc{op, onednn::user_scratchpad(), onednn::engine()};
+  std::vector<onednn::argument> arguments{
+    {DNNL_ARG_SRC, a.desc, a.data}, {DNNL_ARG_WEIGHTS, b.desc, b.data}, {DNNL_ARG_DST, c.desc, c.data}};
+  if (bias != nullptr) {
+    arguments.push_back({DNNL_ARG_BIAS, vector, bias});
   }
-  for (const auto t : {transposes{}, transposes{false, true}, transposes{true, false}, transposes{true, true}}) {
-    if (fits(call, t)) {
-      return t;
-    }
-  }
-  throw unsupported_op(call, "its factors do not fit");
-}
-
-/// A stored matrix as it is or transposed.
-inline onednn::memory_desc matrix(const extents& stored, bool transposed) {
-  const auto width = static_cast<std::int64_t>(stored[1]);
-  return transposed ? onednn::strided({stored[1], stored[0]}, {1, width}) : onednn::plain(stored);
+  onednn::program p;
+  p.add<dnnl::matmul>(desc, std::move(arguments));
+  return onednn::body_of(std::move(p));
 }
 
 } // namespace detail
 
-/// MatMul(a, b) -> a · b.
+/// MatMul(a, b) -> a · b. The index expression tells which factors are transposed.
 inline std::function<void()> matrix_product(const op_call& call, unsigned) {
-  const auto &a = call.in[0], &b = call.in[1], &c = call.out[0];
-  const auto transposed = detail::find_transposes(call);
-  const dnnl::matmul::desc product{detail::matrix(a.dims, transposed.a), detail::matrix(b.dims, transposed.b),
-                                   onednn::plain(c.dims)};
-  const dnnl::matmul::primitive_desc desc{product, onednn::user_scratchpad(), onednn::engine()};
-  onednn::program p;
-  p.add<dnnl::matmul>(desc, {{DNNL_ARG_SRC, desc.src_desc(), a.data},
-                             {DNNL_ARG_WEIGHTS, desc.weights_desc(), b.data},
-                             {DNNL_ARG_DST, desc.dst_desc(), c.data}});
-  return onednn::body_of(std::move(p));
+  const std::string_view axes = (*call.net)[call.op].op.axes;
+  const bool transpose_a = axes.starts_with("km"), transpose_b = axes.find(",nk") != axes.npos;
+  return detail::multiplication(detail::matrix_of(call.in[0], transpose_a), detail::matrix_of(call.in[1], transpose_b),
+                         detail::matrix_of(call.out[0]));
+}
+
+/// Gemm(a, b, bias) -> a · b + bias.
+inline std::function<void()> matrix_product_and_bias(const op_call& call, unsigned) {
+  return detail::multiplication(detail::matrix_of(call.in[0]), detail::matrix_of(call.in[1]), detail::matrix_of(call.out[0]),
+                         call.in[2].data);
 }
 
 } // namespace kernels

@@ -39,17 +39,16 @@ inline training_net make_training_net(std::string name, std::unique_ptr<weft::nn
   return {std::move(name), std::move(net), std::move(step), std::move(losses), std::move(start)};
 }
 
-inline std::unique_ptr<weft::nn::network> new_network() {
-  return std::make_unique<weft::nn::network>(weft::nn::network_options{.bookkeeping = false});
+/// A network whose layers become ops in that way, without the small ops around the arithmetic.
+inline std::unique_ptr<weft::nn::network> new_network(weft::nn::network_options lowering = {}) {
+  lowering.bookkeeping = false;
+  return std::make_unique<weft::nn::network>(lowering);
 }
 
 namespace detail {
 
+using weft::nn::conv_norm_relu;
 using weft::nn::tensor;
-
-inline tensor conv_norm_relu(const std::string& name, const tensor& x, const weft::nn::conv_options& o) {
-  return weft::nn::relu(weft::nn::conv_norm(name, x, o));
-}
 
 } // namespace detail
 
@@ -61,18 +60,19 @@ struct resnet_options {
   std::uint64_t stages = 3;
   std::uint64_t blocks_per_stage = 2;
   std::uint64_t classes = 10;
+  weft::nn::network_options lowering = {}; ///< the way in which layers become ops
 };
 
 namespace detail {
 
 /// Two convolutions beside a shortcut, which is a convolution of its own where the shape changes.
 inline tensor residual_block(const std::string& name, const tensor& x, std::uint64_t filters, std::uint64_t stride) {
-  auto y = conv_norm_relu(name + "/conv1", x, {.filters = filters, .slide = {.stride = stride}});
-  y = weft::nn::conv_norm(name + "/conv2", y, {.filters = filters});
+  const auto y = conv_norm_relu(name + "/conv1", x, {.filters = filters, .slide = {.stride = stride}});
   const bool same_shape = x.dims() == y.dims();
   const weft::nn::conv_options projection{
     .filters = filters, .kernel_height = 1, .kernel_width = 1, .slide = {.stride = stride}};
-  return relu(y + (same_shape ? x : weft::nn::conv_norm(name + "/shortcut", x, projection)));
+  const auto shortcut = same_shape ? x : weft::nn::conv_norm(name + "/shortcut", x, projection);
+  return conv_norm_relu(name + "/conv2", y, {.filters = filters}, shortcut);
 }
 
 inline tensor classifier_loss(const tensor& features, const tensor& labels) {
@@ -84,7 +84,7 @@ inline tensor classifier_loss(const tensor& features, const tensor& labels) {
 /// The residual network of He et al. for CIFAR-10 (*Deep Residual Learning for Image Recognition*, CVPR 2016,
 /// section 4.2), with momentum.
 inline training_net resnet_block_stack(const resnet_options& o = {}) {
-  auto net = new_network();
+  auto net = new_network(o.lowering);
   const auto fed = net->input_pipeline({{{o.batch, o.image, o.image, 3}}, {{o.batch, o.classes}}});
   auto x = detail::conv_norm_relu("stem", fed[0], {.filters = o.width});
   for (std::uint64_t stage = 0; stage < o.stages; ++stage) {
@@ -129,6 +129,7 @@ struct inception_options {
   std::uint64_t blocks = 2;     ///< before and after a reduction to half the extents
   std::uint64_t width = 32;     ///< channels of each branch
   std::uint64_t classes = 10;
+  weft::nn::network_options lowering = {};
 };
 
 namespace detail {
@@ -162,7 +163,7 @@ inline tensor reduction_block(const std::string& name, const tensor& x, std::uin
 /// Blocks like those of Szegedy et al., *Rethinking the Inception Architecture for Computer Vision*, CVPR 2016,
 /// figure 5 and 10, on features that a stem would make; with momentum.
 inline training_net inception_block(const inception_options& o = {}) {
-  auto net = new_network();
+  auto net = new_network(o.lowering);
   const auto fed = net->input_pipeline({{{o.batch, o.image, o.image, o.channels}}, {{o.batch, o.classes}}});
   auto x = detail::conv_norm_relu("stem", fed[0], detail::square_conv(o.channels, 1));
   for (std::uint64_t block = 0; block < o.blocks; ++block) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-/// Batch normalisation and its gradient.
+/// Batch normalisation and its gradient, alone and with what follows in a residual network.
 #pragma once
 
+#include "kernels/binary.hpp"
+#include "kernels/elementwise.hpp"
 #include "kernels/onednn.hpp"
 
 namespace kernels {
@@ -71,6 +73,53 @@ inline std::function<void()> fused_batch_norm_grad(const op_call& call, unsigned
                                                    {DNNL_ARG_DIFF_SCALE, channels, call.out[1].data},
                                                    {DNNL_ARG_DIFF_SHIFT, channels, call.out[2].data}});
   return onednn::body_of(std::move(p));
+}
+
+namespace detail {
+
+/// The same op with other operands: for a kernel that is a part of one.
+inline op_call with_operands(const op_call& call, std::vector<operand> in, std::vector<operand> out) {
+  auto part = call;
+  part.in = std::move(in);
+  part.out = std::move(out);
+  return part;
+}
+
+} // namespace detail
+
+/// BatchNormRelu(x, scale, offset, added if something is) -> y, mean, variance.
+inline std::function<void()> batch_norm_relu(const op_call& call, unsigned team) {
+  const auto& y = call.out[0];
+  const auto of_norm = detail::with_operands(call, {call.in[0], call.in[1], call.in[2]},
+                                             {y, call.out[1], call.out[2], call.out[1], call.out[2]});
+  std::function<void()> add;
+  if (call.in.size() > 3) {
+    add = detail::binary_primitive(y, call.in[3], y, dnnl::algorithm::binary_add);
+  }
+  return [add, normalise = fused_batch_norm(of_norm, team),
+          rectify = activation<dnnl::algorithm::eltwise_relu>(detail::with_operands(call, {y}, {y}), team)] {
+    normalise();
+    if (add) {
+      add();
+    }
+    rectify();
+  };
+}
+
+/// BatchNormReluGrad(dy, x, y, scale, mean, variance) -> dx, gradients of scale and offset, and of what is added.
+inline std::function<void()> batch_norm_relu_grad(const op_call& call, unsigned team) {
+  const auto& in = call.in;
+  const bool adds = call.out.size() > 3;
+  const auto kept = std::make_shared<buffer>(adds ? 0 : in[0].size());
+  const operand rectified{in[0].dims, adds ? call.out[3].data : kept->data()};
+  const auto of_relu = detail::with_operands(call, {in[0], in[2]}, {rectified});
+  const auto of_norm = detail::with_operands(call, {rectified, in[1], in[3], in[4], in[5]},
+                                             {call.out[0], call.out[1], call.out[2]});
+  return [kept, rectify = activation_grad<dnnl::algorithm::eltwise_relu_use_dst_for_bwd>(of_relu, team),
+          normalise = fused_batch_norm_grad(of_norm, team)] {
+    rectify();
+    normalise();
+  };
 }
 
 } // namespace kernels

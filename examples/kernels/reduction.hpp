@@ -2,6 +2,7 @@
 /// Sums and means over some axes, and sums over what a broadcast repeated.
 #pragma once
 
+#include "kernels/attention.hpp"
 #include "kernels/broadcast.hpp"
 
 #include <numeric>
@@ -133,10 +134,16 @@ inline std::function<void()> mean(const op_call& call, unsigned team) {
   };
 }
 
-/// BiasAddGrad(dy) -> the sum per channel.
+/// BiasAddGrad(dy) -> the sum per channel; BiasAddGrad(gradients of several kinds of heads) -> that of their joint bias.
 inline std::function<void()> bias_add_grad(const op_call& call, unsigned team) {
   const auto &dy = call.in[0], &sums = call.out[0];
-  return detail::column_sums(dy.data, dy.size() / sums.size(), sums.size(), sums.data, team);
+  if (call.in.size() == 1) {
+    return detail::column_sums(dy.data, dy.size() / sums.size(), sums.size(), sums.data, team);
+  }
+  const detail::joined_heads heads{call.in};
+  return detail::in_turn(heads.copy(false, team),
+                         detail::column_sums(heads.whole->data(), heads.rows, heads.columns, sums.data, team),
+                         heads.whole);
 }
 
 /// L2Loss(x) -> half the sum of squares.

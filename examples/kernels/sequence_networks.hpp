@@ -14,13 +14,14 @@ struct lstm_options {
   std::uint64_t layers = 2;
   std::uint64_t hidden = 200; ///< also the width of the input
   std::uint64_t classes = 128;
+  weft::nn::network_options lowering = {};
 };
 
 /// Layers of LSTM cells, unrolled; layer l at step t needs layer l - 1 at step t and layer l at step t - 1. Sizes as
 /// in the small model of Zaremba, Sutskever, Vinyals, *Recurrent Neural Network Regularization*, arXiv 1409.2329,
 /// with a smaller vocabulary; with Adam.
 inline training_net lstm(const lstm_options& o = {}) {
-  auto net = new_network();
+  auto net = new_network(o.lowering);
   const auto fed = net->input_pipeline({{{o.steps, o.batch, o.hidden}}, {{o.steps * o.batch, o.classes}}});
   auto rows = weft::nn::unstack(fed[0], 0);
   for (std::uint64_t layer = 0; layer < o.layers; ++layer) {

@@ -6,6 +6,7 @@
 #include "weft/workload/nn/einsum.hpp"
 #include "weft/workload/nn/layers.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -132,19 +133,28 @@ inline std::string mask_axes(const tensor& mask) {
   return (mask.dims().front() == 1 ? "." : "b") + std::string(mask.dims().size() - 1, '.');
 }
 
+/// The attributes of the ops between the projections.
+inline op_attributes attributes_of(const network& net, const attention_options& o) {
+  return {.scale = o.scale ? 1 / std::sqrt(flop(o.head_size)) : 1,
+          .causal = o.causal,
+          .drops = o.dropout && net.training()};
+}
+
 /// Softmax of scores that are scaled and masked in the same kernel: 7 FLOP per element, its gradient 5.
-inline tensor masked_softmax(const tensor& scores, const tensor& mask) {
+inline tensor masked_softmax(const tensor& scores, const tensor& mask, const op_attributes& attributes) {
   op_spec o{.type = "MaskedSoftmax",
             .inputs = {scores},
             .outputs = {scores.type()},
             .work = 7 * flop(scores.elements()),
-            .gradient = [](const gradient_call& call) -> std::vector<tensor> {
+            .gradient = [attributes](const gradient_call& call) -> std::vector<tensor> {
               return {call.net.add_tensor({.type = "SoftmaxGrad",
                                            .inputs = {call.dy[0], call.output()},
                                            .outputs = {call.output().type()},
-                                           .work = 5 * flop(call.output().elements())})};
+                                           .work = 5 * flop(call.output().elements()),
+                                           .attributes = attributes})};
             },
-            .axes = "bhgs."};
+            .axes = "bhgs.",
+            .attributes = attributes};
   if (mask) {
     o.inputs.push_back(mask);
     o.axes += "," + mask_axes(mask);
@@ -183,12 +193,14 @@ inline tensor fused_attention(const tensor& query, const tensor& key, const tens
   const double scores = o.causal ? (all + flop(q[0]) * flop(q[1]) * flop(q[2] * q[3])) / 2 : all;
   const double product = 2 * scores * flop(q[4]);
   const fused_attention_axes axes{q[0], o.mask};
-  const auto gradient = [product, scores, axes, mask = o.mask](const gradient_call& call) -> std::vector<tensor> {
+  const auto attributes = attributes_of(query.net(), o);
+  const auto gradient = [=, mask = o.mask](const gradient_call& call) -> std::vector<tensor> {
     op_spec g{.type = "FusedAttentionGrad",
               .inputs = {call.dy[0], call.input(0), call.input(1), call.input(2), call.output(0), call.output(1)},
               .outputs = {call.input(0).type(), call.input(1).type(), call.input(2).type()},
               .work = 5 * product + 8 * scores,
-              .axes = axes.rows + "," + axes.operands() + "," + axes.rows + "," + axes.sums};
+              .axes = axes.rows + "," + axes.operands() + "," + axes.rows + "," + axes.sums,
+              .attributes = attributes};
     if (mask) {
       g.inputs.push_back(mask);
       g.axes += "," + axes.mask;
@@ -201,7 +213,8 @@ inline tensor fused_attention(const tensor& query, const tensor& key, const tens
                .outputs = {{{q[0] * q[1], q[2] * q[3] * q[4]}}, {{q[0], q[2], q[3], q[1]}}},
                .work = 2 * product + 5 * scores,
                .gradient = gradient,
-               .axes = axes.operands()};
+               .axes = axes.operands(),
+               .attributes = attributes};
   if (o.mask) {
     made.inputs.push_back(o.mask);
     made.axes += "," + axes.mask;
@@ -211,16 +224,22 @@ inline tensor fused_attention(const tensor& query, const tensor& key, const tens
 }
 
 /// A product, softmax, dropout and a product, whose scores go through memory. A mask that differs between heads, such
-/// as one that is learned, is added in an op of its own. A row per query.
+/// as one that is learned, is added in an op of its own, after another one for the scale. A row per query.
 inline tensor attention_by_products(const tensor& query, const tensor& key, const tensor& value,
                                     const attention_options& o) {
+  auto& net = query.net();
+  auto attributes = attributes_of(net, o);
   auto weights = einsum({"bshgd", "bthxd", "bhgst"}, query, key);
   if (o.mask && o.mask.dims().at(1) > 1) {
     const auto dims = weights.dims();
+    if (o.scale) {
+      weights = weights * net.data("Const", "scale", {});
+      attributes.scale = 1;
+    }
     const auto biased = reshape(weights, {dims[0], dims[1] * dims[2], dims[3], dims[4]}) + o.mask;
-    weights = reshape(masked_softmax(reshape(biased, dims), {}), dims);
+    weights = reshape(masked_softmax(reshape(biased, dims), {}, attributes), dims);
   } else {
-    weights = masked_softmax(weights, o.mask);
+    weights = masked_softmax(weights, o.mask, attributes);
   }
   const auto seen = einsum({"bhgst", "bthxd", "bshgd"}, o.dropout ? dropout("dropout", weights) : weights, value);
   return reshape(seen, {query.dims()[0] * query.dims()[1], o.heads * o.head_size});

@@ -10,19 +10,20 @@ namespace weft::nn {
 
 namespace detail {
 /// The op that gives a vector of losses over the batch, and as a second output the logarithms of the sums of each row's
-/// exponentials, from which its gradient, one op as well, makes the probabilities again. Unless kernels are compiled,
-/// the gradient is in single precision whatever the format of the logits, and so are two more numbers per logit that it
-/// holds while it runs, their logarithms and the gradients of these: mixed precision runs
-/// `torch.nn.functional.cross_entropy` on float32.
+/// exponentials, from which its gradient, one op as well, makes the probabilities again, to compare them with the
+/// labels. Unless kernels are compiled, the gradient is in single precision whatever the format of the logits, and so
+/// are two more numbers per logit that it holds while it runs, their logarithms and the gradients of these: mixed
+/// precision runs `torch.nn.functional.cross_entropy` on float32.
 inline tensor softmax_loss_kernel(const char* type, const tensor& logits, const tensor& labels) {
   const bool widens = logits.net().kernels() == kernel_set::framework;
-  const auto gradient = [widens](const gradient_call& call) -> std::vector<tensor> {
+  const std::string of_labels = labels.dims().size() == 2 ? ",n." : ",n";
+  const auto gradient = [widens, of_labels](const gradient_call& call) -> std::vector<tensor> {
     const auto& of_logits = call.input(0);
     op_spec o{.type = widens ? "CrossEntropyGrad" : "SoftmaxCrossEntropyGrad",
-              .inputs = {call.dy[0], call.output(1), of_logits},
+              .inputs = {call.dy[0], call.output(1), call.input(1), of_logits},
               .outputs = {of_logits.type()},
               .work = 4 * flop(of_logits.elements()),
-              .axes = "n,n,n.->n."};
+              .axes = "n,n" + of_labels + ",n.->n."};
     if (widens) {
       o.outputs.push_back({of_logits.dims(), 2 * of_logits.type().element_bytes});
       o.axes += ",n.";
@@ -35,7 +36,7 @@ inline tensor softmax_loss_kernel(const char* type, const tensor& logits, const 
                                   .outputs = {{rows}, {rows}},
                                   .work = 5 * flop(logits.elements()),
                                   .gradient = gradient,
-                                  .axes = std::string{"n.,n"} + (labels.dims().size() == 2 ? "." : "") + "->n,n"});
+                                  .axes = "n." + of_labels + "->n,n"});
 }
 
 /// The ops that give a vector of losses over the batch, and as a second output the gradient of the logits.

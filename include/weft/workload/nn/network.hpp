@@ -60,6 +60,13 @@ struct gradient_call {
 /// shorter list) where an input has no gradient. Its results for inputs whose gradients are not wanted are ignored.
 using gradient_function = std::function<std::vector<tensor>(const gradient_call&)>;
 
+/// The arithmetic of an op that its type and shapes leave open; costs do not depend on it.
+struct op_attributes {
+  double scale = 1;    ///< by which scores are multiplied before they are masked, and their gradient at last
+  bool causal = false; ///< a query asks no later keys
+  bool drops = false;  ///< a random part is zeroed
+};
+
 /// An op to be added to a network.
 struct op_spec {
   std::string type;
@@ -71,6 +78,7 @@ struct op_spec {
   kind_set kinds = kind_set::all();
   byte_count resident_bytes = 0;
   std::string axes = {}; ///< the index expression of types whose attributes matter, see workload/op_axes.hpp
+  op_attributes attributes = {};
 };
 
 /// A parameter or other state that survives the step.

@@ -97,7 +97,8 @@ inline normalised_sum add_row_norm(const row_norm_rule& rule, const tensor& x, c
             .inputs = {x, y},
             .outputs = {{x.dims()}, {x.dims()}},
             .work = (rule.work + 1 + (drops ? 3 : 0)) * flop(x.elements()),
-            .axes = std::string{"r.,r."} + (count == 2 ? ",.,.->r.,r." : ",.->r.,r.")};
+            .axes = std::string{"r.,r."} + (count == 2 ? ",.,.->r.,r." : ",.->r.,r."),
+            .attributes = {.drops = drops}};
   for (const auto& parameter : row_norm_parameters(rule, net, x.dims()[1])) {
     o.inputs.push_back(parameter);
   }
@@ -110,7 +111,8 @@ inline normalised_sum add_row_norm(const row_norm_rule& rule, const tensor& x, c
                 .inputs = {call.dy[0] ? call.dy[0] : call.dy[1]},
                 .outputs = {sum.type()},
                 .work = (rule.gradient_work + 1 + (drops ? 1 : 0)) * flop(sum.elements()),
-                .axes = "r."};
+                .axes = "r.",
+                .attributes = {.drops = drops}};
       if (call.dy[0] && call.dy[1]) {
         g.inputs.push_back(call.dy[1]);
         g.axes += ",r.";
