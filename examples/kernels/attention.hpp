@@ -31,9 +31,7 @@ struct joined_heads {
     }
     whole = std::make_shared<buffer>(rows * columns);
   }
-  detail::matrix matrix(bool transposed = false) const {
-    return matrix_of(whole->data(), rows, columns, transposed);
-  }
+  detail::matrix matrix() const { return matrix_of(whole->data(), rows, columns); }
   /// Takes the parts out of the whole, or puts them into it.
   std::function<void()> copy(bool cut, unsigned team) const {
     const auto groups = parts[0].dims[2];
@@ -56,9 +54,9 @@ inline std::function<void()> in_turn(std::function<void()> first, std::function<
 inline std::function<void()> project_heads(const op_call& call, unsigned team) {
   const detail::joined_heads heads{call.out};
   const auto weights = detail::matrix_of(call.in[1].data, call.in[1].dims[0], heads.columns);
-  return detail::in_turn(detail::multiplication(detail::matrix_of(call.in[0]), weights, heads.matrix(),
-                                         call.in.size() > 2 ? call.in[2].data : nullptr),
-                         heads.copy(true, team), heads.whole);
+  const auto multiply = detail::multiplication(detail::matrix_of(call.in[0]), weights, heads.matrix(),
+                                               call.in.size() > 2 ? call.in[2].data : nullptr);
+  return detail::in_turn(multiply, heads.copy(true, team), heads.whole);
 }
 
 /// ProjectHeadsGrad(weights, gradients of the heads) -> gradient by x; ProjectHeadsGrad(x, gradients of the heads) ->
@@ -69,9 +67,9 @@ inline std::function<void()> project_heads_grad(const op_call& call, unsigned te
   const bool by_x = made.dims.size() == 2;
   const auto multiply =
     by_x ? detail::multiplication(dy.matrix(), detail::matrix_of(other.data, other.dims[0], dy.columns, true),
-                           detail::matrix_of(made))
+                                  detail::matrix_of(made))
          : detail::multiplication(detail::matrix_of(other, true), dy.matrix(),
-                           detail::matrix_of(made.data, made.dims[0], dy.columns));
+                                  detail::matrix_of(made.data, made.dims[0], dy.columns));
   return detail::in_turn(dy.copy(false, team), multiply, dy.whole);
 }
 

@@ -19,8 +19,8 @@ namespace kernels {
 struct starting_point {
   std::uint64_t seed = 1;
   float learning_rate = 0.01f;
-  std::map<std::string, std::vector<float>> given = {}; ///< by an op's name, for its first output, or with `:1`, `:2`, … for
-                                                        ///< another one of an input; over everything else
+  /// By an op's name, for its first output, or with `:1`, `:2`, … for another one of an input; over everything else.
+  std::map<std::string, std::vector<float>> given = {};
 };
 
 namespace detail {

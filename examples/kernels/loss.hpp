@@ -45,8 +45,8 @@ inline auto labels_of(const operand& labels, std::size_t classes) {
 
 } // namespace detail
 
-/// SoftmaxCrossEntropyWithLogits(logits, labels), SparseSoftmaxCrossEntropyWithLogits(logits, class per row) -> loss per
-/// row, and for the gradient the logarithms of the probabilities, or per row that of the sum of exponentials.
+/// SoftmaxCrossEntropyWithLogits(logits, labels), SparseSoftmaxCrossEntropyWithLogits(logits, class per row) -> loss
+/// per row, and for the gradient the logarithms of the probabilities, or per row that of the sum of exponentials.
 inline std::function<void()> softmax_loss_alone(const op_call& call, unsigned team) {
   const std::size_t rows = call.in[0].dims[0], classes = call.in[0].dims[1];
   return [=, logits = call.in[0].data, labels = detail::labels_of(call.in[1], classes), loss = call.out[0].data,

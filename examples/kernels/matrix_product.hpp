@@ -47,13 +47,13 @@ inline std::function<void()> matrix_product(const op_call& call, unsigned) {
   const std::string_view axes = (*call.net)[call.op].op.axes;
   const bool transpose_a = axes.starts_with("km"), transpose_b = axes.find(",nk") != axes.npos;
   return detail::multiplication(detail::matrix_of(call.in[0], transpose_a), detail::matrix_of(call.in[1], transpose_b),
-                         detail::matrix_of(call.out[0]));
+                                detail::matrix_of(call.out[0]));
 }
 
 /// Gemm(a, b, bias) -> a · b + bias.
 inline std::function<void()> matrix_product_and_bias(const op_call& call, unsigned) {
-  return detail::multiplication(detail::matrix_of(call.in[0]), detail::matrix_of(call.in[1]), detail::matrix_of(call.out[0]),
-                         call.in[2].data);
+  return detail::multiplication(detail::matrix_of(call.in[0]), detail::matrix_of(call.in[1]),
+                                detail::matrix_of(call.out[0]), call.in[2].data);
 }
 
 } // namespace kernels

@@ -134,7 +134,7 @@ inline std::function<void()> mean(const op_call& call, unsigned team) {
   };
 }
 
-/// BiasAddGrad(dy) -> the sum per channel; BiasAddGrad(gradients of several kinds of heads) -> that of their joint bias.
+/// BiasAddGrad(dy) -> the sum per channel; BiasAddGrad(gradients of several kinds of heads) -> that of their one bias.
 inline std::function<void()> bias_add_grad(const op_call& call, unsigned team) {
   const auto &dy = call.in[0], &sums = call.out[0];
   if (call.in.size() == 1) {

@@ -27,8 +27,8 @@ inline std::function<void()> softmax(const op_call& call, unsigned team) {
   const bool masks = call.in.size() > 1;
   const std::size_t keys = x.dims.back(), queries = x.dims.size() > 1 ? x.dims[x.dims.size() - 2] : 1;
   const detail::rows_of mask_rows{x.dims, masks ? detail::mask_extents(call.in[1].dims) : extents{1}};
-  return [=, attributes = (*call.net)[call.op].op.attributes, from = x.data, to = call.out[0].data, rows = x.size() / keys,
-          mask = masks ? call.in[1].data : nullptr] {
+  return [=, attributes = (*call.net)[call.op].op.attributes, from = x.data, to = call.out[0].data,
+          rows = x.size() / keys, mask = masks ? call.in[1].data : nullptr] {
     const auto scale = static_cast<float>(attributes.scale);
     share(team, rows, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t row = first; row < last; ++row) {
