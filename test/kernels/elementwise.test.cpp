@@ -5,6 +5,8 @@
 
 #include "trial.hpp"
 
+#include "weft/workload/nn/attention.hpp"
+
 #include <functional>
 
 namespace kernels_elementwise_test {
@@ -27,6 +29,10 @@ const std::vector<activation_case> activations{
   {"Sigmoid", weft::nn::sigmoid, logistic, [](double x) { return logistic(x) * (1 - logistic(x)); }},
   {"Tanh", weft::nn::tanh, [](double x) { return std::tanh(x); },
    [](double x) { return 1 - std::tanh(x) * std::tanh(x); }},
+  {"Gelu", weft::nn::gelu, [](double x) { return x * (1 + std::erf(x / std::sqrt(2))) / 2; },
+   [](double x) {
+     return (1 + std::erf(x / std::sqrt(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0));
+   }},
   {"LeakyRelu", weft::nn::leaky_relu, [](double x) { return x > 0 ? x : 0.2 * x; },
    [](double x) { return x > 0 ? 1.0 : 0.2; }}};
 
@@ -145,6 +151,19 @@ TEST_CASE("elementwise: small functions") {
   check(reciprocal, [&](auto i) { return 1 / a[i]; });
   check(root, [&](auto i) { return std::exp(a[i] / 2); });
   check(least, [&](auto i) { return std::min(a[i], b[i]); });
+}
+
+TEST_CASE("elementwise: gated units, and the slope of both of a pair") {
+  for (const unsigned threads : {1u, 2u}) {
+    trial t;
+    const auto x = t.feed({5, 7, 2});
+    const auto y = weft::nn::swiglu(x);
+    CHECK(t.slope_error(y, {x}, threads) < 5e-3);
+    t.run(y, threads);
+    const auto pairs = t(x);
+    const auto expected = table(35, [&](auto i) { return pairs[2 * i] * logistic(pairs[2 * i]) * pairs[2 * i + 1]; });
+    CHECK(difference(t(y), expected) < rounding);
+  }
 }
 
 } // namespace kernels_elementwise_test

@@ -53,6 +53,31 @@ TEST_CASE("loss: softmax cross entropy against distributions and against classes
   }
 }
 
+TEST_CASE("loss: kernels that keep logarithms have the losses and the gradients of the others") {
+  using weft::nn::kernel_set;
+  const std::size_t batch = 6, classes = 5;
+  const auto distributions = table(batch * classes, [](auto i) { return i % 5 == i / 5 % 5 ? 0.6 : 0.1; });
+  for (const bool sparse : {false, true}) {
+    std::vector<numbers> expected;
+    for (const auto kernels : {kernel_set::separate, kernel_set::framework, kernel_set::compiled}) {
+      for (const unsigned threads : {1u, 2u}) {
+        trial t{{.kernels = kernels}};
+        const auto logits = t.feed({batch, classes});
+        const auto labels =
+          sparse ? t.feed({batch}, {0, 1, 2, 3, 4, 0}) : t.feed({batch, classes}, distributions);
+        const auto loss = sparse ? weft::nn::sparse_softmax_cross_entropy(logits, labels)
+                                 : weft::nn::softmax_cross_entropy(logits, labels);
+        const auto gradient = t.gradients(loss, {logits})[0];
+        t.run(gradient, threads);
+        const std::vector<numbers> found{t(loss), t(gradient)};
+        expected = expected.empty() ? found : expected;
+        CHECK(difference(found[0], expected[0]) < rounding);
+        CHECK(difference(found[1], expected[1]) < rounding);
+      }
+    }
+  }
+}
+
 TEST_CASE("loss: a class of no probability costs much but not infinitely much") {
   trial t;
   const auto logits = t.feed({1, 2}, {200, -200}), labels = t.feed({1, 2}, {0, 1});

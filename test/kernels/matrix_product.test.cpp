@@ -49,4 +49,28 @@ TEST_CASE("matrix product: factors that are stored transposed") {
   CHECK(difference(t(c), product(t(a), true, t(b), true, 3, 5, 4)) < rounding);
 }
 
+TEST_CASE("matrix product: square factors that are stored transposed") {
+  trial t;
+  const auto a = t.feed({5, 5}), b = t.feed({5, 5});
+  const auto c = weft::nn::matmul(a, b, false, true);
+  const auto gradients = t.gradients(c, {a, b});
+  t.run(gradients);
+  const auto dc = t(t.net[gradients[0].op()].op.inputs[0]);
+  CHECK(difference(t(c), product(t(a), false, t(b), true, 5, 5, 5)) < rounding);
+  CHECK(difference(t(gradients[0]), product(dc, false, t(b), false, 5, 5, 5)) < rounding);
+  CHECK(difference(t(gradients[1]), product(dc, true, t(a), false, 5, 5, 5)) < rounding);
+}
+
+TEST_CASE("matrix product: a bias in the same op, and its gradients") {
+  for (const unsigned threads : {1u, 2u}) {
+    trial t;
+    const auto a = t.feed({6, 5}), b = t.feed({5, 4}), bias = t.feed({4});
+    const auto c = weft::nn::gemm(a, b, bias);
+    CHECK(t.slope_error(c, {a, b, bias}, threads) < 5e-3);
+    t.run(c, threads);
+    const auto without = product(t(a), false, t(b), false, 6, 5, 4), v = t(bias);
+    CHECK(difference(t(c), table(24, [&](auto i) { return without[i] + v[i % 4]; })) < rounding);
+  }
+}
+
 } // namespace kernels_matrix_product_test

@@ -71,4 +71,37 @@ TEST_CASE("normalisation: results, statistics and gradients are those of the for
   }
 }
 
+TEST_CASE("normalisation: with what is added and a ReLU in one op it is the same as in three") {
+  using weft::nn::kernel_set;
+  for (const bool adds : {false, true}) {
+    numbers expected;
+    for (const auto kernels : {kernel_set::separate, kernel_set::compiled}) {
+      for (const unsigned threads : {1u, 2u}) {
+        trial t{{.kernels = kernels}};
+        const auto x = t.feed({4, 5, 5, 8}), added = t.feed({4, 5, 5, 16});
+        const auto y = weft::nn::conv_norm_relu("conv", x, {.filters = 16}, adds ? added : tensor{});
+        std::vector<tensor> by{x};
+        for (const auto& v : t.net.variables()) {
+          if (v.trainable) {
+            by.push_back(v.value);
+          }
+        }
+        CHECK(by.size() == 4); // with kernel, scale and offset
+        if (adds) {
+          by.push_back(added);
+        }
+        const auto gradients = t.gradients(y, by);
+        t.run(gradients, threads);
+        auto all = t(y);
+        for (const auto& g : gradients) {
+          const auto values = t(g);
+          all.insert(all.end(), values.begin(), values.end());
+        }
+        expected = expected.empty() ? all : expected;
+        CHECK(difference(all, expected) < rounding);
+      }
+    }
+  }
+}
+
 } // namespace kernels_normalisation_test
