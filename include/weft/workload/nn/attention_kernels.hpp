@@ -98,7 +98,7 @@ private:
       for (std::size_t i = 0; i < call.dy.size(); ++i) {
         axes += std::string{i == 0 ? "" : ","} + "m.h..";
       }
-      const double work = call.net[call.op].op.work;
+      const double work = 2 * flop(call.input(0).dims()[0]) * flop(call.input(1).elements());
       const auto of = [&](std::size_t input, const char* type, const std::vector<tensor>& others, std::string text) {
         op_spec o{.type = type,
                   .inputs = others,
@@ -128,9 +128,9 @@ private:
   std::vector<std::uint64_t> counts_;
 };
 
-/// The axes of a mask of batch × 1 × … × keys, which may be the same for all of the batch.
+/// The axes of a mask of batch × 1 × queries × keys, which may be the same for all of the batch or for all queries.
 inline std::string mask_axes(const tensor& mask) {
-  return (mask.dims().front() == 1 ? "." : "b") + std::string(mask.dims().size() - 1, '.');
+  return std::string{mask.dims()[0] == 1 ? "." : "b"} + (mask.dims()[2] == 1 ? "..." : ".s.");
 }
 
 /// The attributes of the ops between the projections.
@@ -249,6 +249,7 @@ inline tensor attention_by_products(const tensor& query, const tensor& key, cons
 inline tensor framework_attention(const tensor& x, const tensor& memory, std::uint64_t batch,
                                   const attention_options& o) {
   const auto count = o.heads / heads_of_keys(o);
+  require(!o.mask || o.mask.dims().size() == 4, "attention", "a mask has four extents");
   std::vector<tensor> parts;
   if (x == memory) {
     parts = head_projection{"qkv", o, {count, 1, 1}}(x, batch);
