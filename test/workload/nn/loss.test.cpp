@@ -54,6 +54,29 @@ TEST_CASE("loss: frameworks hold logits in single precision while they make thei
   }
 }
 
+TEST_CASE("loss: a kernel keeps logarithms, which its gradient reads beside the labels") {
+  using nn::kernel_set;
+  for (const bool sparse : {false, true}) {
+    for (const auto kernels : {kernel_set::framework, kernel_set::compiled}) {
+      nn::network net{{.bookkeeping = false, .kernels = kernels}};
+      const auto logits = net.make_variable("logits", {6, 10});
+      const auto labels = net.data("Const", "labels", {sparse ? nn::extents{6} : nn::extents{6, 10}});
+      const auto y = sparse ? sparse_softmax_cross_entropy(logits, labels) : softmax_cross_entropy(logits, labels);
+      CHECK(net[y.op()].op.work == 5 * 60);
+      CHECK(net[y.op()].op.outputs[1].dims == nn::extents{6});
+      const auto g = nn::gradients(net, reduce_mean(y), std::vector{logits})[0];
+      const auto& gradient = net[g.op()].op;
+      CHECK(gradient.type.ends_with("CrossEntropyGrad"));
+      CHECK(g.dims() == logits.dims());
+      CHECK(gradient.work == 4 * 60);
+      REQUIRE(gradient.inputs.size() == 4);
+      CHECK(gradient.inputs[1] == nn::tensor{net, y.op(), 1});
+      CHECK(gradient.inputs[2] == labels);
+      CHECK(gradient.inputs[3] == logits);
+    }
+  }
+}
+
 TEST_CASE("loss: sigmoid cross entropy is nine elementwise ops") {
   nn::network net{{.bookkeeping = false}};
   const auto logits = net.make_variable("logits", {6, 2});
