@@ -78,7 +78,7 @@ void declare(CLI::App& app, options& o) {
              "small: a step takes one core some 10 ms: over a slow link, one rank may be the best plan.\n\n"
              "Exit status: 0 if all losses are those of one thread, 1 if not, 2 for wrong arguments or when a run\n"
              "fails.");
-  app.add_option("--net", o.net, "Training step: resnet, dcgan, inception or lstm")
+  app.add_option("--net", o.net, "Training step: resnet, dcgan, inception, lstm, gpt2, bert or llama")
     ->type_name("NAME")
     ->capture_default_str();
   app.add_option("--steps", o.steps, "Training steps to run")

@@ -49,8 +49,20 @@ struct options {
   unsigned steps = 40;
   unsigned profiles = 4;
   unsigned threads = 0;
+  std::string kernels = "separate";
+  std::string attention = "separate";
   std::string format = "table";
   std::string html;
+
+  /// The way in which layers become ops.
+  weft::nn::network_options lowering() const {
+    using weft::nn::attention_kernels;
+    using weft::nn::kernel_set;
+    return {.kernels = kernels == "compiled"    ? kernel_set::compiled
+                       : kernels == "framework" ? kernel_set::framework
+                                                : kernel_set::separate,
+            .attention = attention == "fused" ? attention_kernels::fused : attention_kernels::separate};
+  }
 };
 
 /// Says on a terminal what is going on.
@@ -64,8 +76,8 @@ void progress(const std::string& what) {
 /// A training step with all its kernels, and what is known of their times.
 class task {
 public:
-  task(std::string_view name, const weft::machine& m)
-      : net_{kernels::make_net(name)}, step_{net_.bind()}, machine_{m},
+  task(std::string_view name, const weft::nn::network_options& lowering, const weft::machine& m)
+      : net_{kernels::make_net(name, lowering)}, step_{net_.bind()}, machine_{m},
         classes_{graph(), keys()}, order_{weft::graph::topological_order(graph())} {
     for (const weft::op_id v : weft::ids(graph().num_ops())) {
       for (unsigned threads = 1; threads <= m.cores(); ++threads) {
@@ -512,9 +524,19 @@ options parse(int argc, char** argv) {
                "Ratios are step times relative to the recommended setting (one op at a time on all cores) in the same\n"
                "rounds; below 1 is faster. Predictions come from the profile, before the setting has run."};
   app.footer("Example: train_step --net lstm,inception --steps 100 --html report.html");
-  app.add_option("--net", o.nets, "Training steps: all, resnet, dcgan, inception, lstm")
+  app.add_option("--net", o.nets, "Training steps: all, resnet, dcgan, inception, lstm, gpt2, bert, llama")
     ->delimiter(',')
     ->type_name("NAME[,…]")
+    ->capture_default_str();
+  app.add_option("--kernels", o.kernels,
+                 "Ops that layers become: one for each piece of arithmetic, one for each layer as frameworks run\n"
+                 "them, or joined as compilers do it")
+    ->check(CLI::IsMember({"separate", "framework", "compiled"}).description(""))
+    ->type_name("separate|framework|compiled")
+    ->capture_default_str();
+  app.add_option("--attention", o.attention, "An attention of kernels that are not separate: several ops, or one")
+    ->check(CLI::IsMember({"separate", "fused"}).description(""))
+    ->type_name("separate|fused")
     ->capture_default_str();
   app.add_option("--steps", o.steps, "Rounds in which each setting is measured")
     ->check(CLI::Range(1u, 100000u))
@@ -568,7 +590,7 @@ int run(int argc, char** argv) {
   std::vector<double> errors;
   for (const auto& name : nets) {
     progress(name + ": preparing kernels");
-    task t{name, machine};
+    task t{name, o.lowering(), machine};
     progress(name + ": profiling");
     t.profile(o.profiles);
     auto settings = make_settings(t);

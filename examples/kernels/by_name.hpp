@@ -5,6 +5,7 @@
 #include "kernels/adversarial_networks.hpp"
 #include "kernels/networks.hpp"
 #include "kernels/sequence_networks.hpp"
+#include "kernels/transformers.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -13,7 +14,7 @@
 
 namespace kernels {
 
-inline constexpr std::string_view net_names[] = {"resnet", "dcgan", "inception", "lstm"};
+inline constexpr std::string_view net_names[] = {"resnet", "dcgan", "inception", "lstm", "gpt2", "bert", "llama"};
 
 /// Throws `weft::error` with the names that there are, unless it is one of them. `known`: others that a
 /// program takes, with a comma after each.
@@ -39,13 +40,16 @@ inline training_net make_separable_net(std::string_view name, std::uint64_t batc
   return lstm({.fused = name == "lstm_fused", .batch = batch});
 }
 
-/// The training step of that name, of the size at which it takes a core some 10 ms.
-inline training_net make_net(std::string_view name) {
+/// The training step of that name, of the size at which it takes a core some 10 ms. Its layers become ops in that way.
+inline training_net make_net(std::string_view name, const weft::nn::network_options& lowering = {}) {
   check_net_name(name);
-  return name == "resnet"      ? resnet_block_stack()
-         : name == "dcgan"     ? dcgan()
-         : name == "inception" ? inception_block()
-                               : lstm();
+  return name == "resnet"      ? resnet_block_stack({.lowering = lowering})
+         : name == "dcgan"     ? dcgan({.lowering = lowering})
+         : name == "inception" ? inception_block({.lowering = lowering})
+         : name == "lstm"      ? lstm({.lowering = lowering})
+         : name == "gpt2"      ? gpt2(lowering)
+         : name == "bert"      ? bert(lowering)
+                               : llama(lowering);
 }
 
 } // namespace kernels

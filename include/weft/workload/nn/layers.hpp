@@ -7,8 +7,8 @@
 
 namespace weft::nn {
 
-/// a · b plus a vector along the rows, in one op. FLOP: 2 m n k + m n. Precondition: two matrices that fit, and a bias
-/// per column; else `value_error`.
+/// a · b plus a vector along the rows, in one op. FLOP: 2 m n k + m n. Of parts along the inner extent, one adds the
+/// vector. Precondition: two matrices that fit, and a bias per column; else `value_error`.
 inline tensor gemm(const tensor& a, const tensor& b, const tensor& bias) {
   detail::require(a.dims().size() == 2 && b.dims().size() == 2 && a.dims()[1] == b.dims()[0] &&
                     bias.dims() == extents{b.dims()[1]},
