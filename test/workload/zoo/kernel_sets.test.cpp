@@ -7,6 +7,7 @@
 #include "weft/workload/zoo/llama.hpp"
 #include "weft/workload/zoo/resnet50.hpp"
 #include "weft/workload/zoo/switch_transformer.hpp"
+#include "weft/workload/zoo/vit.hpp"
 
 #include "workload/summary.hpp"
 
@@ -58,6 +59,10 @@ const std::vector<bundled> networks{
        net, 2, {.layers = 2, .hidden = 32, .heads = 4, .kv_heads = 2, .ffn = 48, .vocabulary = 64, .length = 8});
    }},
   {"resnet50", [](nn::network& net) { return zoo::resnet50_task(net, 2, {.image_size = 32, .classes = 10}); }},
+  {"vit",
+   [](nn::network& net) {
+     return zoo::vit_task(net, 2, {.layers = 2, .hidden = 32, .heads = 4, .image_size = 32, .classes = 10});
+   }},
   {"switch", [](nn::network& net) {
      return zoo::switch_task(net, 2,
                              {.layers = 2,
