@@ -140,8 +140,8 @@ private:
 
 } // namespace detail
 
-/// FusedAttention(query, key, value, mask if there is one) -> what the queries get, and for each the logarithm of the
-/// sum of its exponentials.
+/// FusedAttention(query, key, value, mask if there is one) -> what the queries get, a row for each, and per head and
+/// query the logarithm of the sum of its exponentials.
 inline std::function<void()> fused_attention(const op_call& call, unsigned team) {
   const detail::attention_rows rows{call, call.in[0], call.in[1], call.in.size() > 3 ? &call.in[3] : nullptr};
   return [=, q = call.in[0].data, k = call.in[1].data, v = call.in[2].data, y = call.out[0].data,

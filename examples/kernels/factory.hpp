@@ -68,6 +68,7 @@ inline kernel_maker find_maker(std::string_view type) {
     {"Conv2D", conv2d},
     {"Conv2DBackpropFilter", conv2d_backprop_filter},
     {"Conv2DBackpropInput", conv2d_backprop_input},
+    {"CrossEntropyGrad", softmax_loss_grad},
     {"Einsum", contraction},
     {"Exp", activation<eltwise_exp>},
     {"Floor", floor},

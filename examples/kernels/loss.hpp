@@ -46,11 +46,11 @@ inline auto labels_of(const operand& labels, std::size_t classes) {
 } // namespace detail
 
 /// SoftmaxCrossEntropyWithLogits(logits, labels), SparseSoftmaxCrossEntropyWithLogits(logits, class per row) -> loss
-/// per row, and for the gradient the logarithms of the probabilities, or per row that of the sum of exponentials.
+/// per row, and for the gradient the logarithm of the sum of exponentials.
 inline std::function<void()> softmax_loss_alone(const op_call& call, unsigned team) {
   const std::size_t rows = call.in[0].dims[0], classes = call.in[0].dims[1];
   return [=, logits = call.in[0].data, labels = detail::labels_of(call.in[1], classes), loss = call.out[0].data,
-          kept = call.out[1].data, keeps_sums = call.out[1].dims.size() == 1] {
+          logarithms = call.out[1].data] {
     share(team, rows, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t row = first; row < last; ++row) {
         const float* x = logits + row * classes;
@@ -59,10 +59,9 @@ inline std::function<void()> softmax_loss_alone(const op_call& call, unsigned te
         for (std::size_t i = 0; i < classes; ++i) {
           sum += std::exp(x[i] - largest);
         }
-        const float log_of_sum = largest + std::log(sum);
+        logarithms[row] = largest + std::log(sum);
         for (std::size_t i = 0; i < classes; ++i) {
-          lost += labels(row, i) * (log_of_sum - x[i]);
-          kept[keeps_sums ? row : row * classes + i] = keeps_sums ? log_of_sum : x[i] - log_of_sum;
+          lost += labels(row, i) * (logarithms[row] - x[i]);
         }
         loss[row] = lost;
       }
@@ -70,8 +69,8 @@ inline std::function<void()> softmax_loss_alone(const op_call& call, unsigned te
   };
 }
 
-/// SoftmaxCrossEntropyGrad(gradient per row, logarithms of probabilities, labels), SoftmaxCrossEntropyGrad(gradient per
-/// row, logarithm of the sum of exponentials, labels, logits) -> gradient by the logits.
+/// CrossEntropyGrad, SoftmaxCrossEntropyGrad(gradient per row, logarithms, labels, logits) -> gradient by the logits.
+/// A second output is room that a framework takes and these do not need.
 inline std::function<void()> softmax_loss_grad(const op_call& call, unsigned team) {
   const auto& dx = call.out[0];
   const std::size_t classes = dx.dims[1];
@@ -79,8 +78,7 @@ inline std::function<void()> softmax_loss_grad(const op_call& call, unsigned tea
     share(team, rows, 1, [&](std::size_t first, std::size_t last) {
       for (std::size_t at = first * classes; at < last * classes; ++at) {
         const std::size_t row = at / classes;
-        const float log = in.size() > 3 ? in[3].data[at] - in[1].data[row] : in[1].data[at];
-        dx[at] = in[0].data[row] * (std::exp(log) - labels(row, at % classes));
+        dx[at] = in[0].data[row] * (std::exp(in[3].data[at] - in[1].data[row]) - labels(row, at % classes));
       }
     });
   };

@@ -147,7 +147,8 @@ TEST_CASE("parts of ops: halves along each axis make the whole, of ops that join
   const std::set<std::string> joined{
     "Gemm", "ProjectHeads", "ProjectHeadsGrad", "Einsum", "MaskedSoftmax", "SoftmaxGrad", "FusedAttention",
     "FusedAttentionGrad", "AddLayerNorm", "AddLayerNormGrad", "AddRMSNorm", "AddRMSNormGrad", "BatchNormRelu",
-    "BatchNormReluGrad", "SoftmaxCrossEntropyGrad", "SparseSoftmaxCrossEntropyWithLogits", "RotaryEmbedding",
+    "BatchNormReluGrad", "CrossEntropyGrad",
+    "SoftmaxCrossEntropyGrad", "SparseSoftmaxCrossEntropyWithLogits", "RotaryEmbedding",
     "BiasAddGrad", "SwiGLU", "SwiGLUGrad", "BatchMatMulV2", "LayerNorm", "LayerNormGrad", "RMSNorm", "RMSNormGrad"};
   std::set<std::string> seen;
   const auto check_ops = [&](const kernels::training_net& net) {
