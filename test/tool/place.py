@@ -125,7 +125,7 @@ def main(folder):
     refused('none.onnx', *net[1:], '--plan', path('no/such/plan.json'), because='cannot be opened') # before all else
     refused(*net, '-o', path('placed.txt'), because='.pbtxt')
     refused(*net, '--memory-share', '2', because='--memory-share: 2 is not from 0.01 to 1 ')
-    refused(*net, '--times', 'x', because=' takes --batch and --profile')
+    refused(*net, '--times', 'x', because=' takes --batch, --kernels, --attention and --profile')
     refused(*net, '--train', 'adam', because='training step already')
 
     for wrong in ('--platfrom', '--plat=dgx_a100'):
@@ -204,7 +204,8 @@ def main(folder):
             because='--fuse joins them')
 
     # Memory: narrower numbers take less and are faster, and what does not fit is told a batch that would
-    gpt = ('zoo:gpt2_small@1x64:inference', '--platform', 'workstation_1gpu', '--budget', '100moves')
+    separate = ('--kernels', 'separate')  # so that much is kept
+    gpt = ('zoo:gpt2_small@1x64:inference', '--platform', 'workstation_1gpu', '--budget', '100moves', *separate)
 
     def pair_with(name, **memory):
         devices = [{'name': kind, 'kind': kind, 'speed': speed, **memory}
@@ -244,24 +245,24 @@ def main(folder):
             'devices': [{'name': 'cpu', 'kind': 'cpu', 'speed': 1e11, 'memory': 3e7},
                         {'name': 'gpu', 'kind': 'gpu', 'speed': 1e13, 'memory': memory}]}))
         text = placed(*trained[:3], '--platform', host_and_gpu, '--budget', '50moves', '--recompute', 'auto',
-                      '--parallel', 'none')
+                      '--parallel', 'none', *separate)
         blocks += re.findall(r'of the first (\d+) blocks are run again', flat(text))
     check(len(blocks) == 2 and 0 < int(blocks[0]) < int(blocks[1]) <= 12, f'as few blocks as fit: {blocks}')
     step_time = re.compile(r'Step time +(\S+ \S+)')
-    tight = ('zoo:gpt2_small@8x256', '--platform', 'workstation_1gpu', '--memory-share', '0.2')
+    tight = ('zoo:gpt2_small@8x256', '--platform', 'workstation_1gpu', '--memory-share', '0.2', *separate)
     for shared in ('none', 'auto'):
         text = placed(*tight, '--budget', '50moves', '--recompute', 'auto', '--parallel', shared, '--plan',
                       path('again.json'))
         transfers = re.search(r'([\d,]+) transfers?;', text)[1]
         check('run again' in flat(text) and int(transfers.replace(',', '')) < 50,
               f'recomputation rather than hundreds of hand-overs: {transfers} transfers')
-        again = placed(*tight[:3], '--from-plan', path('again.json'))
+        again = placed(*tight[:3], *separate, '--from-plan', path('again.json'))
         check(step_time.search(again)[1] == step_time.search(text)[1], 'the plan has what its own step runs again')
     text = flat(placed(*tight, '--budget', '50moves', '--recompute', 'blocks=1', '--parallel', 'auto'))
     check(re.search(r'idle, taken', text) and
           re.search(r'not taken: each op on one device, \d+\.\d % faster on paper: it hands \d+ tensors over', text),
           f'what hand-overs make slower is told: {text}')
-    offloading = ('--budget', '50moves', '--offload', 'auto')
+    offloading = ('--budget', '50moves', '--offload', 'auto', *separate)
     steps = {}
     ample = write('ample.json', json.dumps({
         'format': 'weft.platform', 'version': 1, 'links': {'uniform': {'bandwidth': 1e10}},
@@ -284,11 +285,11 @@ def main(folder):
     ms = [float(re.search(r'Step time +([\d.]+) ms', text)[1]) for text in steps.values()]
     check(ms[0] <= ms[1] < 0.8 * float(sent[3]), f'it is faster than running ops on the host: {ms}')
     placed(*trained[:3], '--platform', ample, *offloading, '--plan', path('sent.json'))
-    again = flat(placed(*trained[:1], '--platform', ample, '--from-plan', path('sent.json')))
+    again = flat(placed(*trained[:1], '--platform', ample, '--from-plan', path('sent.json'), *separate))
     check('tensors wait on the host' in again and f'Step time {ms[1]:.3g} ms' in again,
           f'a plan that sends is read again: {again[-900:]}')
     placed(*trained[:3], '--platform', pair_with('most.json', memory=9e9), *offloading, '--plan', path('kept.json'))
-    placed(*trained[:1], '--platform', path('most.json'), '--from-plan', path('kept.json'))
+    placed(*trained[:1], '--platform', path('most.json'), '--from-plan', path('kept.json'), *separate)
     placed(*trained[:3], '--platform', ample, *offloading, '--contention', 'none')
     slow = write('slow.json', json.dumps({'format': 'weft.profile', 'version': 1, 'entries': [
         {'machine': kind, 'op': 'layer_0/attention/Softmax', 'threads': 1, 'affinity': 'packed', 'seconds': [9]}

@@ -5,7 +5,8 @@ import ast, json, os, re, tempfile
 
 from program import check, finish, refused, run
 
-GPT2 = ('zoo:gpt2_small:inference', '--platform', 'pcie_4gpu', '--by-layer', '--objective', 'period')
+GPT2 = ('zoo:gpt2_small:inference', '--platform', 'pcie_4gpu', '--by-layer', '--objective', 'period', '--kernels',
+        'separate')
 
 
 def main(folder):
@@ -89,13 +90,14 @@ def main(folder):
     check(plan['devices'][plan['placement'][0]] == 'node3/gpu3', 'a layer on a device')
 
     # Without a CPU, the op that needs one is the reason, not memory
-    r = run('zoo:gpt2_small', '--platform', path('sixteen.json'), '--by-layer')
+    r = run('zoo:gpt2_small', '--platform', path('sixteen.json'), '--by-layer', '--kernels', 'separate')
     check(r.returncode == 1 and 'does not fit' in r.stderr and
           'allows only cpu and the platform has no such device' in r.stderr and
           'memory' not in r.stderr, f'no CPU: {r.stderr[:300]}')
 
     # A period counts the memory of the steps in flight
-    train = ('zoo:gpt2_medium@2x1024', '--platform', 'p3_8xlarge', '--by-layer', '--objective', 'period')
+    train = ('zoo:gpt2_medium@2x1024', '--platform', 'p3_8xlarge', '--by-layer', '--objective', 'period', '--kernels',
+             'separate')
     text = placed(*train)
     check('steps that are in flight at once' in text and 'does not suffice' not in text,
           f'steps in flight: {text[-600:]}')
@@ -119,8 +121,8 @@ def main(folder):
     for option in (('--budget', '3'), ('--jobs', '2'), ('--seed', '1')):
         refused(*GPT2, *option, because=f'{option[0]} has no effect: --by-layer tries all cuts')
     check('no effect' not in placed(*GPT2, '--seed', '1', '--uncertainty', '0.1'), 'a seed is for samples, too')
-    two_nodes = ('zoo:gpt2_small:inference', '--platform', 'p3_8xlarge_x2', '--by-layer=node0/gpu0,node1/gpu0',
-                 '--objective',
+    two_nodes = ('zoo:gpt2_small:inference', '--platform', 'dgx_a100_x2', '--by-layer=node0/gpu0,node1/gpu0',
+                 '--kernels', 'separate', '--objective',
                  'period', '--export')
     refused(*two_nodes, f'device_map={path("nodes")}', because='devices of one node')
     check('then \'node1\' with CUDA_VISIBLE_DEVICES=0' in placed(*two_nodes, f'megatron={path("nodes")}'),

@@ -101,7 +101,8 @@ UNITS = json.dumps({'format': 'weft.platform', 'version': 1, 'links': {'uniform'
                     'devices': [{'kind': 'cpu', 'speed': 2}, {'kind': 'gpu', 'speed': 6}]})
 CSV_DEVICES = 'Id,RAM,ops,rates,type\n0,100,10,5,CPU\n1,100,20,,GPU\n'
 LARGE_DEVICES = 'Id,RAM,ops,rates,type\n0,1000000000000,10000000000,1000000000,CPU\n1,1000000000000,20000000000,,GPU\n'
-CALL, LAUNCH = 1e-6, 5e-6  # what an op costs beside its work on a CPU and on an accelerator (docs/costs.md)
+CALL, GAP, FILL = 1e-6, 1e-6, 4e-6  # what an op costs beside its work on a CPU, an op and a product on an accelerator
+LAUNCH = 5e-6  # what a host takes to launch an op, which takes no less (docs/costs.md)
 LINK = 1e-3 + 1e6 / 1e9  # what a tensor of 1 MB takes from device to device of `machine`
 SHARED_LINK = 1e-3 + 1e6 / (0.75 * 1e9)  # the same where transfers reach a share of the bandwidth, as ops of types do
 COPY = 5e-6  # what a copy to another accelerator keeps its sender
@@ -116,7 +117,14 @@ FILES = {'fork.stg': STG, 'pair.hdag': HYPERDAG, 'pair.dot': DOT, 'pair.csv': CS
          'devices.csv': CSV_DEVICES, 'large.csv': LARGE_DEVICES}
 
 product_flop, product_bytes = 2 * 512 * 256 * 1024, 4 * (512 * 256 + 256 * 1024 + 512 * 1024)
-product = max(product_flop / (0.7 * 1e13), product_bytes / (0.8 * 1e12)) + LAUNCH
+
+
+def product_seconds(flop, speed, bandwidth, beside, moved=0):
+    """Arithmetic or operands, whichever takes longer, and what is read again: a byte for each 600 FLOP."""
+    return max(flop / (0.9 * speed), moved / (0.7 * bandwidth)) + flop / 600 / (0.7 * bandwidth) + beside
+
+
+product = max(product_seconds(product_flop, 1e13, 1e12, FILL, product_bytes), LAUNCH)
 
 # What, where, how: the seconds of a step by hand.
 CASES = [
@@ -133,18 +141,19 @@ CASES = [
     ('layers.txt', 'machine.json', (), 0.03 + 0.07),
     ('tasks.json', 'cpu_2socket', (), 3),
     ('tasks.json', 'machine.json', (), 3 / 10),  # the GPU is ten times as fast
-    ('native.json', 'machine.json', (), 7e9 / (0.7 * 1e12) + CALL + SHARED_LINK + 7e10 / (0.7 * 1e13) + LAUNCH),
+    ('native.json', 'machine.json', (), product_seconds(7e9, 1e12, 1e11, CALL) + SHARED_LINK +
+     product_seconds(7e10, 1e13, 1e12, FILL)),
     ('native.json', 'machine.json', ('--peak-rates',), 7e9 / 1e12 + (1e-3 + 1e6 / 1e9) + 7e10 / 1e13),
     # Work without a type is believed, and of a type that nobody knows it is that of an op that is called.
     ('typeless.json', 'machine.json', (), 1 + LINK + 10),
     ('typeless.json', 'machine.json', ('--peak-rates',), 1 + LINK + 10),
     ('typeless.json', 'reached.json', (), 1 + LINK + 10),
-    ('unknown.json', 'machine.json', (), 1 + CALL + SHARED_LINK + 10 + LAUNCH),
-    ('partly.json', 'machine.json', (), 1 + SHARED_LINK + 10 / 0.7 + LAUNCH),
-    ('elementwise.json', 'machine.json', (), 10 + CALL + SHARED_LINK + 100 + LAUNCH),
+    ('unknown.json', 'machine.json', (), 1 + CALL + SHARED_LINK + 10 + GAP),
+    ('partly.json', 'machine.json', (), 1 + SHARED_LINK + product_seconds(1e14, 1e13, 1e12, FILL)),
+    ('elementwise.json', 'machine.json', (), 10 + CALL + SHARED_LINK + 100 + GAP),
     # Nothing is taken off what was measured.
     ('elementwise.json', 'reached.json', (), 1 + LINK + 10),
-    ('elementwise.json', 'mixed.json', (), 1 + LINK + 100 + LAUNCH),
+    ('elementwise.json', 'mixed.json', (), 1 + LINK + 100 + GAP),
     ('native.json', 'reached.json', (), 7e9 / 1e12 + (1e-3 + 1e6 / 1e9) + 7e10 / 1e13),
     ('product.onnx', 'reached.json', (), max(product_flop / 1e13, product_bytes / 1e12)),
     ('pair.dot', 'machine.json', ('--work', 'seconds'), 2 + (1e-3 + 10 / 1e9) + 12),
@@ -162,15 +171,15 @@ CASES = [
 NOTES = {
     ('typeless.json', 'machine.json'): '2 ops are without a type: work is taken as it stands, work / speed',
     ('unknown.json', 'machine.json'):
-        'these shares (unknown types 100 %, memory bandwidth 80 %) and 1 to 5 µs per op make ops take 1 × their time '
+        'these shares (unknown types 100 %, memory bandwidth 70 %) and 1 to 5 µs per op make ops take 1 × their time '
         'at peak rates, each where it is fastest',
     ('partly.json', 'machine.json'):
-        'these shares (matrix products 70 %, memory bandwidth 80 %) and 5 µs per op make ops take 1.43 × their time at '
+        'these shares (matrix products 88.1 %, memory bandwidth 70 %) and 5 µs per op make ops take 1.13 × their time at '
         'peak rates, each where it is fastest 1 op is without a type',
     ('elementwise.json', 'machine.json'):
-        'these shares (other ops 10 %, memory bandwidth 80 %) and 1 to 5 µs per op make ops take 10 × their time',
+        'these shares (other ops 10 %, memory bandwidth 70 %) and 1 to 5 µs per op make ops take 10 × their time',
     ('elementwise.json', 'mixed.json'):
-        'these shares (other ops 10 %, memory bandwidth 80 %) and 5 µs per op make ops take 10 × their time at peak '
+        'these shares (other ops 10 %, memory bandwidth 70 %) and 5 µs per op make ops take 10 × their time at peak '
         'rates, each where it is fastest speeds of 1 of 2 devices are taken to be what ops reach',
 }
 

@@ -46,7 +46,7 @@ private:
     if constexpr (requires { p.reached_rates(d); }) {
       reached = reached || p.reached_rates(d);
     }
-    return reached ? efficiency{.moved = e.moved, .bytes_per_flop = e.bytes_per_flop} : e;
+    return reached ? efficiency{.moved = e.moved} : e;
   }
 
   template <class W>
