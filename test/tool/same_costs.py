@@ -174,8 +174,8 @@ NOTES = {
         'these shares (unknown types 100 %, memory bandwidth 70 %) and 1 to 5 µs per op make ops take 1 × their time '
         'at peak rates, each where it is fastest',
     ('partly.json', 'machine.json'):
-        'these shares (matrix products 88.1 %, memory bandwidth 70 %) and 5 µs per op make ops take 1.13 × their time at '
-        'peak rates, each where it is fastest 1 op is without a type',
+        'these shares (matrix products 88.1 %, memory bandwidth 70 %) and 5 µs per op make ops take 1.13 × their time '
+        'at peak rates, each where it is fastest 1 op is without a type',
     ('elementwise.json', 'machine.json'):
         'these shares (other ops 10 %, memory bandwidth 70 %) and 1 to 5 µs per op make ops take 10 × their time',
     ('elementwise.json', 'mixed.json'):
