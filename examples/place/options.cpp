@@ -472,7 +472,7 @@ options parse(int argc, char** argv) {
       "gradients and drives micro-batches: 64 µs for each op). The GPU works while the host launches")
     ->check(CLI::IsMember({"single", "graph", "eager"}).description(""))
     ->type_name("single|graph|eager")
-    ->default_str("single; eager for training in stages of micro-batches");
+    ->default_str("single; eager for training with --kernels framework in stages of micro-batches");
   const auto assumed = options_from(before);
   app.option_defaults()->group("search");
   std::string objective = "makespan";

@@ -110,6 +110,12 @@ struct staged_model {
   std::vector<std::uint32_t> stage_of_part = {}; ///< of the layers, what comes before them and what follows
 };
 
+/// The way in which ops of a step in micro-batches are launched.
+cost::launches launches_of(const options& o, const tool::input& in) {
+  const bool is_eager = in.net && in.net->training() && in.net->kernels() == weft::nn::kernel_set::framework;
+  return o.launches.value_or(is_eager ? cost::launches::eager : cost::launches::single);
+}
+
 /// A model in micro-batches of one size.
 class micro_batch_model {
 public:
@@ -174,6 +180,16 @@ public:
       seconds += least;
     }
     return least_[ranks] = seconds;
+  }
+
+  /// Seconds that a host takes to launch a micro-batch's ops.
+  double host_seconds() const {
+    const auto& w = in_.model.ops;
+    double seconds = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      seconds += repeated_[v] ? cost::host_seconds(w.type(v), launches_of(o_, in_)) : 0;
+    }
+    return seconds;
   }
 
   /// In so many stages on these devices, the first replica's; `ranks` for each stage, `turns` stages for each device.
@@ -347,12 +363,6 @@ private:
   mutable std::map<std::pair<std::uint32_t, std::uint32_t>, parallel::chosen_splits> chosen_ = {};
   mutable std::map<std::uint32_t, double> least_ = {}; // seconds, by ranks
 };
-
-/// The way in which ops of a step in micro-batches are launched.
-cost::launches launches_of(const options& o, const tool::input& in) {
-  const bool is_eager = in.net && in.net->training() && in.net->kernels() == weft::nn::kernel_set::framework;
-  return o.launches.value_or(is_eager ? cost::launches::eager : cost::launches::single);
-}
 
 /// Ops of a pass as they run by themselves, of one of so many stages of `ranks` devices.
 parallel::pass_run run_alone(const options& o, const tool::target& target, const workload& ops,
@@ -554,6 +564,12 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     step->in.from = whole.from;
     step->in.model = model.in().model;
     step->cost_notes = model.notes();
+    if (launches_of(o, whole) == cost::launches::eager) {
+      step->cost_notes.push_back(fmt::format(
+        "a framework in Python launches: its host takes {:.0f} µs for an op and {:.1f} ms for a pass of a stage, while "
+        "accelerators run; --launches single is for a runtime",
+        1e6 * cost::launch_seconds(cost::launches::eager), 1e3 * cost::pass_launch_seconds(cost::launches::eager)));
+    }
     auto& graph = step->in.model.ops;
     graph = passes.graph;
     auto where = passes.where;
@@ -803,9 +819,11 @@ private:
       if (const auto* model = model_of(s)) {
         const double each = model->least_seconds(s.ranks, devices_.front()) / s.stages;
         constexpr double forward = 0.25; // of a pass at least; more where nothing is run again
+        const double passes = s.stages > 1 ? 2 * cost::pass_launch_seconds(launches_of(o_, in_)) : 0;
+        const double launched = std::max(each, model->host_seconds() / s.stages + passes);
         const auto count = static_cast<double>(s.micro_batches);
         const auto wait = static_cast<double>(s.stages - 1) / s.turns;
-        counts.push_back({s, model, (count + forward * wait) * each, (count + wait) * each});
+        counts.push_back({s, model, (count + forward * wait) * each, (count + wait) * launched});
       }
     };
     if (s.micro_batches != 0 && is_forced_) {

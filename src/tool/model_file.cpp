@@ -528,6 +528,9 @@ void check_output(const std::string& file, const input& in) {
     throw error(fmt::format("-o: {} are written as {}, not as '{}'; use --plan for the plan as JSON", kind.models,
                             listed(endings, "or"), file));
   }
+  if (in.net && in.net->kernels() != nn::kernel_set::separate && !file.ends_with(".onnx")) {
+    throw error("-o: TensorFlow has no op for what runs as one kernel in '" + in.spec + "'; give --kernels separate");
+  }
 }
 
 std::vector<std::string> write_placed(const std::string& file, const input& in, const model_options& o,

@@ -37,10 +37,15 @@ weft::workload make_network(std::string_view spec) {
 
 network make_network_with_origins(std::string_view spec, const model_options& o) {
   const auto wanted = weft::zoo::parse(spec);
+  const auto kernels = o.kernels.value_or(weft::zoo::usual_kernels(*wanted.network));
+  if (o.attention == weft::nn::attention_kernels::fused && kernels == weft::nn::kernel_set::separate) {
+    throw weft::error("--attention fused: kernels are separate, and those of an attention, too; give --kernels "
+                      "framework or compiled");
+  }
   network made;
   made.net = std::make_unique<weft::nn::network>(weft::nn::network_options{
     .training = wanted.training,
-    .kernels = o.kernels.value_or(weft::zoo::usual_kernels(*wanted.network)),
+    .kernels = kernels,
     .attention = o.attention.value_or(weft::nn::attention_kernels::fused)});
   const auto task = weft::zoo::define(*made.net, wanted);
   std::vector<weft::op_id> roots;

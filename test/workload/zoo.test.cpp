@@ -309,6 +309,20 @@ TEST_CASE("zoo: sizes that a network does not have, or cannot have, are refused"
   refused("gpt2_small@1x2048", "sequences have at most 1024 tokens");
 }
 
+TEST_CASE("zoo: sizes after the batch, and a learned mask of one head") {
+  CHECK_THROWS_WITH_AS(zoo::make("gpt2@8+layers=4"), doctest::Contains("sizes go before the @"), value_error);
+  const auto updates = [](nn::kernel_set kernels) {
+    const auto w = zoo::make("switch_base+layers=2+heads=1@1x32", {.kernels = kernels});
+    std::size_t count = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      count += w.type(v) == "ApplyAdam" && w.name(v).find("relative_positions") != std::string::npos;
+    }
+    return count;
+  };
+  CHECK(updates(nn::kernel_set::separate) == 2);
+  CHECK(updates(nn::kernel_set::framework) == updates(nn::kernel_set::separate));
+}
+
 TEST_CASE("zoo: long contexts are what their formula says") {
   struct sample {
     const char* name;

@@ -216,6 +216,9 @@ inline efficiency_table typical_efficiencies(const typical_of& what = {}) {
       product.memory = 0.55;
     }
     table.set(op_use::product, product, kinds);
+    for (const char* type : {"BatchMatMul", "BatchMatMulV2", "CachedAttention", "Einsum", "SparseAttention"}) {
+      table.set(type, reach(0.9, fill, 600), kinds); // of tensors, not of weights
+    }
     table.set(op_use::attention, reach(0.65, fill, 500), kinds);
     table.set(op_use::convolution, reach(0.9, fill, what.tensor_bits > 16 ? 85 : 300), kinds);
     table.set(op_use::recurrence, reach(0.4, fill), kinds);

@@ -52,9 +52,11 @@ private:
   template <class W>
   static constexpr double moved(const W& w, op_id v, traffic kind) {
     double bytes = 0;
+    int made = 0; // with known statistics an op makes none
     if (kind != traffic::none) {
       for (const tensor_id t : w.outputs(v)) {
         bytes += static_cast<double>(w.bytes(t));
+        made += w.bytes(t) > 0;
       }
     }
     if (kind == traffic::outputs) {
@@ -63,7 +65,7 @@ private:
     if (kind == traffic::all || kind == traffic::inputs_twice) {
       bytes += static_cast<double>(w.resident_bytes(v));
       for (const tensor_id t : w.inputs(v)) {
-        bytes += (kind == traffic::all ? 1 : 2) * static_cast<double>(w.bytes(t));
+        bytes += (kind == traffic::all || made < 2 ? 1 : 2) * static_cast<double>(w.bytes(t));
       }
     }
     return bytes;

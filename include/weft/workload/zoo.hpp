@@ -324,6 +324,9 @@ inline request parse(std::string_view spec) {
     return r;
   }
   rest = rest.substr(at + 1);
+  if (rest.find('+') != rest.npos) {
+    throw value_error("zoo", "sizes go before the @ in '" + std::string{spec} + "', as in gpt2+layers=4@8");
+  }
   const auto cross = rest.find('x');
   r.size.batch = detail::parse_number(rest.substr(0, cross), 1, 1'000'000, spec, "batch size", "the @");
   if (cross != rest.npos) {

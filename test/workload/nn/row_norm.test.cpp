@@ -85,6 +85,17 @@ TEST_CASE("row norm: without training nothing is dropped and no statistics are k
   CHECK(!n.net[n.result.op()].op.attributes.drops);
 }
 
+TEST_CASE("row norm: of two sums in a row the first is an op of its own, and nothing is lost") {
+  nn::network net{{.kernels = kernel_set::compiled}};
+  const auto x = net.make_variable("x", {7, 3}), y = net.make_variable("y", {7, 3});
+  nn::residual_sum sum{x};
+  sum.add(y);
+  sum.add(y);
+  const auto& joined = net[sum.rms_norm("norm").op()].op;
+  CHECK(joined.type == "AddRMSNorm");
+  CHECK(net[joined.inputs[0].op()].op.type == "Add");
+}
+
 TEST_CASE("row norm: a sum has two matrices of one shape") {
   nn::network net;
   const auto x = net.make_variable("x", {7, 3});

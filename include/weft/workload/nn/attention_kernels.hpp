@@ -25,6 +25,7 @@ struct attention_options {
   bool dropout = true; ///< on the weights
   bool causal = false; ///< a query asks no later keys; separate kernels need a `mask` that says so
   tensor mask = {};    ///< added to the scores, of extents that broadcast to batch × heads × queries × keys
+  bool learned_mask = false; ///< the mask has a gradient
   tensor angles = {};  ///< by which queries and keys are turned, see `rotary_embedding`; none: they are not
 };
 
@@ -230,7 +231,7 @@ inline tensor attention_by_products(const tensor& query, const tensor& key, cons
   auto& net = query.net();
   auto attributes = attributes_of(net, o);
   auto weights = einsum({"bshgd", "bthxd", "bhgst"}, query, key);
-  if (o.mask && o.mask.dims().at(1) > 1) {
+  if (o.mask && (o.learned_mask || o.mask.dims().at(1) > 1)) {
     const auto dims = weights.dims();
     if (o.scale) {
       weights = weights * net.data("Const", "scale", {});
@@ -262,7 +263,7 @@ inline tensor framework_attention(const tensor& x, const tensor& memory, std::ui
     parts[0] = rotary_embedding(parts[0], o.angles);
     parts[1] = rotary_embedding(parts[1], o.angles);
   }
-  const bool one_mask = !o.mask || o.mask.dims().at(1) == 1;
+  const bool one_mask = !o.mask || (!o.learned_mask && o.mask.dims().at(1) == 1);
   const auto seen = x.net().fuses_attention() && one_mask ? fused_attention(parts[0], parts[1], parts[2], o)
                                                           : attention_by_products(parts[0], parts[1], parts[2], o);
   return dense("output", seen, x.dims().at(1), o.bias && o.output_bias);

@@ -157,6 +157,10 @@ public:
 
   /// Adds y, a random part of which is zeroed before if `drops`.
   void add(const tensor& y, bool drops = false) {
+    if (added_) { // of two in a row, only the second is joined
+      x_ = x_ + (drops_ ? dropout("dropout", added_) : added_);
+      added_ = {};
+    }
     if (joins_) {
       added_ = y;
       drops_ = drops && x_.net().training();

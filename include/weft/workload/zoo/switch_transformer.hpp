@@ -58,6 +58,7 @@ public:
                               .dropout = o_.dropout};
     const auto cross = own;
     own.mask = relative_positions(length, bool{memory});
+    own.learned_mask = true;
     for (std::uint64_t i = 0; i < o_.layers; ++i) {
       const auto layer = net_.scope("layer_" + std::to_string(i));
       x = attend("attention", x, {}, own);
