@@ -164,7 +164,7 @@ inline double host_seconds(std::string_view type, launches how, std::size_t rank
   return starts ? collective_launch_seconds(how, ranks) : launch_seconds(how);
 }
 
-/// What typical efficiencies depend on beside the type of an op.
+/// The conditions that typical efficiencies depend on beside the type of an op.
 struct typical_of {
   launches how = launches::single;
   double tensor_bits = 32;     ///< of the numbers that ops compute with

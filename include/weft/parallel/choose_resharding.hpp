@@ -25,7 +25,7 @@ enum class collective_family : std::uint8_t {
   any      ///< also those of programs' own kernels, or of MPI, in which each rank sends to all others at once
 };
 
-/// What is usual on these devices: `library` if they are accelerators whose rates are peak rates, else `any`.
+/// The family that is usual on these devices: `library` on accelerators whose rates are peak rates, else `any`.
 template <class Platform>
 collective_family usual_collectives(const Platform& p, std::span<const device_id> devices) {
   const auto has_library = [&](device_id d) {

@@ -390,7 +390,7 @@ private:
     return all;
   }
 
-  /// What a rank has of a tensor, as its first message.
+  /// The part of a tensor that a rank has, as its first message.
   op_output sent(std::uint32_t r, tensor_id t, const op_output& own, const std::string& name) {
     const op_id v = add(r, device_of(r, t), none,
                         {.bytes = part(w_.bytes(t)),

@@ -63,7 +63,7 @@ struct expert_result {
 
 namespace detail {
 
-/// What a router makes of its rows, for `slots` of experts.
+/// The choices of a router for its rows, for `slots` of experts.
 struct routing {
   tensor gates;   ///< a number per choice
   tensor choice;  ///< per slot the choice that it serves

@@ -80,7 +80,7 @@ inline constexpr llama_options mixtral_8x7b_sizes{.kv_heads = 8, .ffn = 14'336, 
 
 namespace detail {
 
-/// What a feed-forward layer makes of rows that are normalised.
+/// The result of a feed-forward layer on rows that are normalised.
 struct llama_units {
   nn::tensor y;
   nn::tensor balance; ///< of the router of experts that are trained
