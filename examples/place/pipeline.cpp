@@ -139,6 +139,11 @@ public:
       throw error("nothing in it grows with the batch");
     }
     tool::make_costs(o.modelling, in_, target, estimate_, notes_); // for its notes
+    if (const auto how = launches_of(o, in_); how == cost::launches::eager) {
+      notes_.push_back(fmt::format("a framework in Python launches: its host takes {:.0f} µs for an op and {:.1f} ms "
+                                   "for a pass of a stage, while accelerators run; --launches single is for a runtime",
+                                   1e6 * cost::launch_seconds(how), 1e3 * cost::pass_launch_seconds(how)));
+    }
     in_.model.ops = parallel::with_free_sums(in_.model.ops);
   }
 
@@ -564,12 +569,6 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     step->in.from = whole.from;
     step->in.model = model.in().model;
     step->cost_notes = model.notes();
-    if (launches_of(o, whole) == cost::launches::eager) {
-      step->cost_notes.push_back(fmt::format(
-        "a framework in Python launches: its host takes {:.0f} µs for an op and {:.1f} ms for a pass of a stage, while "
-        "accelerators run; --launches single is for a runtime",
-        1e6 * cost::launch_seconds(cost::launches::eager), 1e3 * cost::pass_launch_seconds(cost::launches::eager)));
-    }
     auto& graph = step->in.model.ops;
     graph = passes.graph;
     auto where = passes.where;

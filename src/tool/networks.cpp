@@ -31,10 +31,6 @@ bool is_network(std::string_view spec) {
   return weft::zoo::lookup(name) != nullptr;
 }
 
-weft::workload make_network(std::string_view spec) {
-  return weft::zoo::make(spec);
-}
-
 network make_network_with_origins(std::string_view spec, const model_options& o) {
   const auto wanted = weft::zoo::parse(spec);
   const auto kernels = o.kernels.value_or(weft::zoo::usual_kernels(*wanted.network));

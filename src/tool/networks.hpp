@@ -21,10 +21,7 @@ std::string list_networks();
 /// True if there is a network of that name, which a batch size and a mode may follow.
 bool is_network(std::string_view spec);
 
-/// `weft::zoo::make`.
-weft::workload make_network(std::string_view spec);
-
-/// The same with the network that it came from.
+/// A step of a bundled network, with the network that it came from.
 struct network {
   std::unique_ptr<weft::nn::network> net;
   weft::workload ops;
