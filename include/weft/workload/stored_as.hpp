@@ -29,8 +29,8 @@ struct storage_format {
   friend constexpr bool operator==(const storage_format&, const storage_format&) = default;
 };
 
-/// An attention of a model.
-struct attention {
+/// The ops of an attention of a model.
+struct attention_ops {
   op_id softmax = none;     ///< or the op that is all of it
   std::vector<op_id> ops = {}; ///< from the product of queries and keys to that with the values, ascending
 };
@@ -41,7 +41,7 @@ struct attention {
 /// step, `is_backward` has the ops of the backward pass, per op, which are no part of one; empty: none are.
 /// Complexity: O(n + m).
 template <named_workload Workload>
-std::vector<attention> attentions(const Workload& w, const std::vector<bool>& is_backward = {}) {
+std::vector<attention_ops> attentions(const Workload& w, const std::vector<bool>& is_backward = {}) {
   constexpr std::size_t max_between = 8; // scale, mask, cast, dropout
   constexpr std::size_t max_seen = 64;   // neighbours of those: what has more is read by all layers
   std::vector<std::size_t> reads;
@@ -77,7 +77,7 @@ std::vector<attention> attentions(const Workload& w, const std::vector<bool>& is
     }
     return found;
   };
-  std::vector<attention> all;
+  std::vector<attention_ops> all;
   for (const op_id v : ids(w.num_ops())) {
     const auto part = facts_of(w.type(v)).attends;
     if (!is_backward.empty() && is_backward[v]) {
