@@ -116,6 +116,16 @@ cost::launches launches_of(const options& o, const tool::input& in) {
   return o.launches.value_or(is_eager ? cost::launches::eager : cost::launches::single);
 }
 
+bool is_trained(const workload& w) {
+  const auto all = ids(w.num_ops());
+  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+}
+
+/// True if ops on the device are launched by a host whose time is not in theirs.
+bool is_launched(const options& o, const tool::target& target, device_id d) {
+  return target.devices.kind(d) != device_kind::cpu && !target.devices.reached_rates(d) && !o.modelling.peak_rates;
+}
+
 /// A model in micro-batches of one size.
 class micro_batch_model {
 public:
@@ -187,14 +197,26 @@ public:
     return least_[ranks] = seconds;
   }
 
-  /// Seconds that a host takes to launch a micro-batch's ops.
-  double host_seconds() const {
+  /// Seconds that a host takes to launch the ops of a micro-batch that run on the device.
+  double host_seconds(device_id device) const {
+    if (!is_launched(o_, target_, device)) {
+      return 0;
+    }
     const auto& w = in_.model.ops;
+    const auto where = replica_on(device, w, target_.devices);
     double seconds = 0;
     for (const op_id v : ids(w.num_ops())) {
-      seconds += repeated_[v] ? cost::host_seconds(w.type(v), launches_of(o_, in_)) : 0;
+      seconds += repeated_[v] && where[v] == device ? cost::host_seconds(w.type(v), launches_of(o_, in_)) : 0;
     }
     return seconds;
+  }
+
+  /// Seconds that a micro-batch takes a stage at least: its device, or the host that launches its passes.
+  double seconds_of_stage(const pipeline_shape& s, device_id device) const {
+    const double host = host_seconds(device);
+    const auto passes = s.stages == 1 || host == 0 ? 0 : is_trained(in_.model.ops) ? 2 * s.turns : s.turns;
+    return std::max(least_seconds(s.ranks, device) / s.stages,
+                    host / s.stages + passes * cost::pass_launch_seconds(launches_of(o_, in_)));
   }
 
   /// In so many stages on these devices, the first replica's; `ranks` for each stage, `turns` stages for each device.
@@ -394,8 +416,7 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   }
   std::vector<double> host(target.devices.num_devices(), 0);
   for (const op_id v : ids(ops.num_ops())) {
-    const auto& on = target.devices;
-    if (on.kind(where[v]) != device_kind::cpu && !on.reached_rates(where[v]) && !o.modelling.peak_rates) {
+    if (is_launched(o, target, where[v])) {
       host[where[v]] += cost::host_seconds(ops.type(v), launched, ranks);
     }
   }
@@ -459,11 +480,6 @@ void write_exports(const options& o, const tool::input& whole, const staged_mode
     }
     step.found.exports.push_back(std::move(written.text));
   }
-}
-
-bool is_trained(const workload& w) {
-  const auto all = ids(w.num_ops());
-  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
 }
 
 /// A step of that shape. Null if no order of it is faster than `faster_than` seconds; without a problem (`made`) if no
@@ -795,7 +811,7 @@ private:
       }
       const auto* model = model_of(s);
       if (!model || is_stopped(o_) ||
-          static_cast<double>(s.micro_batches) * model->least_seconds(1, devices_.front()) >= too_slow(s)) {
+          static_cast<double>(s.micro_batches) * model->seconds_of_stage(s, devices_.front()) >= too_slow(s)) {
         break;
       }
       found_.ways.erase(found_.ways.begin() + static_cast<std::ptrdiff_t>(rows), found_.ways.end());
@@ -816,13 +832,11 @@ private:
     std::vector<candidate> counts;
     const auto add_count = [&] {
       if (const auto* model = model_of(s)) {
-        const double each = model->least_seconds(s.ranks, devices_.front()) / s.stages;
+        const double each = model->seconds_of_stage(s, devices_.front());
         constexpr double forward = 0.25; // of a pass at least; more where nothing is run again
-        const double passes = s.stages > 1 ? 2 * cost::pass_launch_seconds(launches_of(o_, in_)) : 0;
-        const double launched = std::max(each, model->host_seconds() / s.stages + passes);
         const auto count = static_cast<double>(s.micro_batches);
         const auto wait = static_cast<double>(s.stages - 1) / s.turns;
-        counts.push_back({s, model, (count + forward * wait) * each, (count + wait) * launched});
+        counts.push_back({s, model, (count + forward * wait) * each, (count + wait) * each});
       }
     };
     if (s.micro_batches != 0 && is_forced_) {
