@@ -97,6 +97,10 @@ struct known_times : tool::estimate {
   double compute_time(const W& /*w*/, op_id v, const P& /*p*/, device_id /*d*/) const {
     return seconds[v];
   }
+  template <class W, class P>
+  device_id device_class(const W& /*w*/, const P& /*p*/, device_id /*d*/) const {
+    return 0;
+  }
 };
 
 /// The part of a model that a micro-batch is, cut into stages.

@@ -27,6 +27,10 @@ struct estimate : weft::cost::link_transfers {
   double compute_time(const W& w, weft::op_id v, const P& p, weft::device_id d) const {
     return linear ? weft::cost::linear{}.compute_time(w, v, p, d) : by_shape.compute_time(w, v, p, d);
   }
+  template <class W, class P>
+  weft::device_id device_class(const W& w, const P& p, weft::device_id d) const {
+    return by_shape.device_class(w, p, d); // of equal speeds, too
+  }
 };
 using costs = weft::cost::lowered;
 using problem = weft::instance;

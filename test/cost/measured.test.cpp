@@ -73,6 +73,20 @@ TEST_CASE("measured: where the base expects no time, the measured one holds ever
   CHECK(c.compute_time(w, 0, p, 2) == 2);
 }
 
+TEST_CASE("measured: devices are alike if they are for the base, and of one kind") {
+  const workload w = test::diamond();
+  const device a{.kind = device_kind::cpu, .speed = 2}, b{.kind = device_kind::gpu, .speed = 2};
+  const device c{.kind = device_kind::gpu, .speed = 1};
+  const platform<> p{{a, b, c, b, a}, link_matrix{5}};
+  cost::measured<cost::linear> m{cost::linear{}, p};
+  m.add(kind_set{device_kind::gpu}, std::vector<double>(w.num_ops(), 3.0));
+  const std::vector<device_id> first{0, 1, 2, 1, 0};
+  for (const device_id d : ids(p.num_devices())) {
+    CHECK(m.device_class(w, p, d) == first[d]);
+    CHECK(m.compute_time(w, 1, p, d) == m.compute_time(w, 1, p, first[d]));
+  }
+}
+
 TEST_CASE("measured: times that cannot be are refused") {
   const auto p = devices();
   cost::measured c{cost::linear{}, p};

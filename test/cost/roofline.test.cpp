@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 namespace cost_roofline_test {
 
 using namespace weft;
@@ -26,8 +28,22 @@ TEST_CASE("roofline: the slower of arithmetic and memory, plus the launch") {
   CHECK(slow.transfer_time(w, 1, p, 1, 0) == 2.5);
 }
 
-TEST_CASE("roofline: devices of one speed may differ in memory, so it has no classes") {
-  CHECK_FALSE(cost_parts::has_device_classes<cost::roofline, workload, platform<>>);
+TEST_CASE("roofline: devices are alike if they are of one kind, speed and bandwidth") {
+  static_assert(cost_parts::has_device_classes<cost::roofline, workload, platform<>>);
+  const device gpu{.kind = device_kind::gpu, .speed = 2, .memory_bandwidth = 100};
+  auto narrow = gpu, slow = gpu, other = gpu, given = gpu;
+  narrow.memory_bandwidth = 50;
+  slow.speed = 1;
+  other.kind = device_kind::cpu;
+  given.reached_rates = true;
+  const platform<> p{{gpu, narrow, gpu, slow, other, given, narrow, given}, link_matrix{8}};
+  const workload w = test::diamond();
+  const cost::roofline c;
+  std::vector<device_id> first;
+  for (const device_id d : ids(p.num_devices())) {
+    first.push_back(c.device_class(w, p, d));
+  }
+  CHECK(first == std::vector<device_id>{0, 1, 0, 3, 4, 5, 1, 5});
 }
 
 } // namespace cost_roofline_test

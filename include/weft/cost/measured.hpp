@@ -76,6 +76,15 @@ public:
     const double seconds = (*used->seconds)[v];
     return there > 0 && estimate > 0 ? seconds * (estimate / there) : seconds;
   }
+  template <class W, class P>
+    requires cost_parts::has_device_classes<Base, W, P>
+  device_id device_class(const W& w, const P& p, device_id d) const {
+    device_id first = 0;
+    while (kinds_[first] != kinds_[d] || this->base.device_class(w, p, first) != this->base.device_class(w, p, d)) {
+      ++first;
+    }
+    return first;
+  }
 
 private:
   struct column {

@@ -30,8 +30,29 @@ struct roofline : link_transfers {
                           e.bytes_per_flop * w.work(v) / bandwidth + e.overhead;
     return std::max(kernel, e.launch) + launch_overhead;
   }
+  template <class W, platform_parts::has_speeds P>
+    requires requires(const P& p, device_id d) { p.memory_bandwidth(d); }
+  constexpr device_id device_class(const W&, const P& p, device_id d) const {
+    device_id first = 0;
+    while (!are_alike(p, first, d)) {
+      ++first;
+    }
+    return first;
+  }
 
 private:
+  template <class P>
+  static constexpr bool are_alike(const P& p, device_id a, device_id b) {
+    bool alike = p.speed(a) == p.speed(b) && p.memory_bandwidth(a) == p.memory_bandwidth(b);
+    if constexpr (requires { p.kind(a); }) {
+      alike = alike && p.kind(a) == p.kind(b);
+    }
+    if constexpr (requires { p.reached_rates(a); }) {
+      alike = alike && p.reached_rates(a) == p.reached_rates(b);
+    }
+    return alike;
+  }
+
   template <class W, class P>
   constexpr efficiency of(const W& w, op_id v, const P& p, device_id d) const {
     if (efficiencies == nullptr) {
