@@ -2,6 +2,7 @@
 // Random models whose shapes are computed by the graph itself, against an interpreter of ONNX's definitions that shares
 // nothing with the reader's rules: dense tensors, one element after the other.
 #include "interop/onnx_models.hpp"
+#include "support/rounds.hpp"
 #include "weft/interop/onnx.hpp"
 
 #include <doctest/doctest.h>
@@ -1054,7 +1055,7 @@ std::string difference(const maker& m) {
 
 TEST_CASE("onnx: shapes that a model computes are those that its ops define") {
   int models = 0;
-  for (unsigned seed = 0; models < 2000; ++seed) {
+  for (unsigned seed = 0; models < weft::test::rounds(2000); ++seed) {
     try {
       const maker m{seed};
       ++models;
