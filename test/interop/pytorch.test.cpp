@@ -196,6 +196,25 @@ exported_program transformer(const std::string& b, const std::string& s) {
   return p;
 }
 
+TEST_CASE("PyTorch: gradients of a convolution are as many products as are wanted") {
+  exported_program p;
+  p.parameter("p_w", {"16", "8", "3", "3"}).input("g", {"2", "16", "10", "10"}).input("x", {"2", "8", "10", "10"});
+  p.shape("dx", {"2", "8", "10", "10"}).shape("dw", {"16", "8", "3", "3"}).shape("db", {"16"});
+  p.shape("dw_only", {"16", "8", "3", "3"}).shape("y", {"2", "16", "10", "10"});
+  const auto gradients = [&](const char* of, const char* with, bool transposed, const json& results) {
+    p.aten("convolution_backward", {{"grad_output", of}, {"input", with}, {"weight", "p_w"},
+            {"transposed", {{"as_bool", transposed}}}}, results);
+  };
+  gradients("g", "x", false, json::array({tensor("dx"), tensor("dw"), tensor("db")}));
+  gradients("g", "x", false, json::array({exported_program::none(), tensor("dw_only"), exported_program::none()}));
+  gradients("x", "g", true, json::array({tensor("y"), exported_program::none()}));
+  const auto w = read(p.text()).ops;
+  const double product = 2.0 * (2 * 16 * 10 * 10) * 8 * 9;
+  CHECK(w.work(0) == 2 * product + 2 * 16 * 10 * 10);
+  CHECK(w.work(1) == product);
+  CHECK(w.work(2) == product); // each element of the input with the filters of its channel
+}
+
 TEST_CASE("PyTorch: a layer of a transformer, with symbolic sizes") {
   const auto layer = [](double b, double s) {
     const double h = 512;

@@ -60,6 +60,18 @@ inline double convolution_or_transposed(const op_call& o) {
   return o.number("transposed", 0) != 0 ? transposed_convolution(o) : convolution<1, 2>(o);
 }
 
+/// The gradients of PyTorch's convolution, from that of its result (input 0): a product as large as the forward one for
+/// each of those of input and filter that are wanted, and a sum for that of a bias, whose only extent are channels.
+inline double convolution_gradients(const op_call& o) {
+  const bool transposed = o.number("transposed", 0) != 0;
+  const double forward = 2 * o.in(transposed ? 1 : 0) * o.in(2) / std::max(o.extent(2, 0), 1.0);
+  double flop = 0;
+  for (const auto& made : o.outputs) {
+    flop += made && made->size() > 1 ? forward : o.in(0);
+  }
+  return flop;
+}
+
 /// Output elements times the inner extent: 2 m n k, and m n for what is added (input `Added`).
 template <std::size_t Added>
 double product(const op_call& o, bool transposed) {

@@ -28,6 +28,8 @@ inline constexpr op_family compiler_op_table[] = {
   {"aten._convolution aten.convolution",
    {.flop = flop::convolution_or_transposed, .use = use::convolution, .gradient = gradient::product}},
   {"convolution dynamic_conv", {.use = use::convolution, .gradient = gradient::product}},
+  {"convolution_backward convolution_backward_overrideable",
+   {.flop = flop::convolution_gradients, .use = use::convolution}},
   {"lstm", {.flop = flop::recurrent_layers<14>, .use = use::recurrence, .gradient = gradient::products}},
   {"gru", {.flop = flop::recurrent_layers<13>, .use = use::recurrence, .gradient = gradient::products}},
   {"rnn_relu rnn_tanh", {.flop = flop::recurrent_layers<4>, .use = use::recurrence, .gradient = gradient::products}},
@@ -38,7 +40,9 @@ inline constexpr op_family compiler_op_table[] = {
   {"batch_norm_training group_norm instance_norm layer_norm native_group_norm native_layer_norm",
    {.flop = flop::per_input<8>, .gradient = gradient::reads_inputs}},
   {"fused_rms_norm rms_norm", {.flop = flop::per_input<4>, .gradient = gradient::reads_inputs}},
-  {"batch_norm_grad native_layer_norm_backward", {.flop = flop::per_input<11>}},
+  {"batch_norm_grad cudnn_batch_norm_backward native_batch_norm_backward native_group_norm_backward "
+   "native_layer_norm_backward",
+   {.flop = flop::per_input<11>}},
   {"log_softmax", {.flop = flop::per_input<5>, .gradient = gradient::reads_outputs}},
   {"safe_softmax softmax",
    {.flop = flop::per_input<5>, .gradient = gradient::reads_outputs, .attends = attends::softmax}},
@@ -105,6 +109,20 @@ inline constexpr op_family compiler_op_table[] = {
   {"std std_mean var var_mean", {.flop = flop::per_input<3>, .gradient = gradient::reads_inputs}},
   {"sort top_k topk", {.flop = flop::selection, .gradient = gradient::finds}},
   {"reduce", {.gradient = gradient::finds}},
+  // Gradients as PyTorch records them: of the result, first, and of what the op read or made.
+  {"hardtanh_backward leaky_relu_backward masked_scatter_backward native_dropout_backward threshold_backward",
+   {.flop = flop::per_output<1>}},
+  {"hardsigmoid_backward mse_loss_backward sigmoid_backward smooth_l1_loss_backward tanh_backward",
+   {.flop = flop::per_output<3>}},
+  {"elu_backward log_softmax_backward_data softmax_backward_data softplus_backward", {.flop = flop::per_output<4>}},
+  {"binary_cross_entropy_backward hardswish_backward silu_backward", {.flop = flop::per_output<6>}},
+  {"gelu_backward log_sigmoid_backward mish_backward", {.flop = flop::per_output<10>}},
+  {"adaptive_avg_pool2d_backward adaptive_avg_pool3d_backward adaptive_max_pool2d_backward avg_pool2d_backward "
+   "avg_pool3d_backward max_pool2d_with_indices_backward max_pool3d_with_indices_backward",
+   {.flop = flop::per_output<1>}},
+  {"nll_loss2d_backward nll_loss_backward", {.flop = flop::per_input<1>}},
+  {"embedding_dense_backward", {.flop = flop::per_input<1>, .use = use::lookup}},
+  {"select_backward slice_backward unfold_backward", {.flop = flop::nothing}},
   {"unique unique2 unique_consecutive", {.flop = flop::selection, .gradient = gradient::none}},
   {"bincount bucketize histc searchsorted", {.flop = flop::per_input<1>, .gradient = gradient::none}},
   {"bitcast_convert get_dimension_size partition_id replica_id shape_of sym_numel sym_size sym_storage_offset "
@@ -114,9 +132,9 @@ inline constexpr op_family compiler_op_table[] = {
    "broadcast_in_dim broadcast_tensors broadcast_to chunk detach diagonal dropout dynamic_broadcast_in_dim "
    "dynamic_reshape expand expand_as feature_dropout flatten get_tuple_element hsplit identity imag lift_fresh "
    "lift_fresh_copy matrix_H meshgrid moveaxis movedim mT narrow native_dropout numpy_T optimization_barrier permute "
-   "real rename reshape reshape_as set_dimension_size split split_with_sizes squeeze swapaxes t tensor_split tuple "
-   "unbind unflatten unsafe_chunk unsafe_split unsafe_split_with_sizes unsafe_view unsqueeze view view_as "
-   "view_as_complex view_as_real vsplit",
+   "real rename reshape reshape_alias reshape_as set_dimension_size split split_with_sizes squeeze swapaxes t "
+   "tensor_split tuple unbind unflatten unsafe_chunk unsafe_split unsafe_split_with_sizes unsafe_view unsqueeze view "
+   "view_as view_as_complex view_as_real vsplit",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves}},
   {"embedding gather index index_select masked_select take take_along_dim",
    {.flop = flop::nothing, .use = use::lookup, .gradient = gradient::selects}},
@@ -125,7 +143,7 @@ inline constexpr op_family compiler_op_table[] = {
   {"embedding_bag", {.flop = flop::per_output<1>, .use = use::lookup, .gradient = gradient::selects}},
   {"constant constant_like create_token dynamic_iota empty empty_like empty_permuted empty_strided eye fill full "
    "full_like iota new_empty new_full new_ones new_zeros nonzero one_hot ones ones_like scalar_tensor tril_indices "
-   "triu_indices zeros zeros_like",
+   "triu_indices zero zeros zeros_like",
    {.flop = flop::nothing, .gradient = gradient::none}},
   {"all_gather all_slice all_to_all cat clone col2im collective_broadcast collective_permute complex concat "
    "concatenate constant_pad_nd contiguous convert copy diag diag_embed dynamic_pad dynamic_update_slice flip fliplr "

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Traces steps of small models with scripts/torch_step.py, which compares each with PyTorch's own run, and reads them
+with `place`: torch_step.py path/to/place. Skipped where no Python has PyTorch."""
+import json, os, re, subprocess, sys, tempfile, zipfile
+
+PLACE = os.path.realpath(sys.argv[1])
+SCRIPT = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..', 'scripts', 'torch_step.py')
+failures = []
+
+
+def check(condition, what):
+    if not condition:
+        failures.append(what)
+        print('FAILED:', what)
+
+
+def has_torch(python):
+    return os.path.exists(python) and not subprocess.run([python, '-c', 'import torch'], capture_output=True).returncode
+
+
+PYTHON = next((p for p in (sys.executable, '/usr/bin/python3') if has_torch(p)), None)
+if PYTHON is None:
+    print('skipped: no Python here has PyTorch (Debian: python3-torch)')
+    sys.exit(77)
+
+MODELS = '''
+import torch
+from torch import nn
+
+F = nn.functional
+torch.manual_seed(1)
+
+
+def step_of(net, x, loss=None, optimizer=None):
+    return {"module": net, "inputs": (x,), "loss": loss, "optimizer": optimizer and optimizer(net.parameters())}
+
+
+def classifier(optimizer):
+    labels = torch.randint(10, (32,))
+    net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+    return step_of(net, torch.randn(32, 64), lambda y: F.cross_entropy(y, labels), optimizer)
+
+
+def adam(): return classifier(torch.optim.Adam)
+def sgd(): return classifier(lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, weight_decay=1e-3, nesterov=True))
+def adagrad(): return classifier(torch.optim.Adagrad)
+def adadelta(): return classifier(torch.optim.Adadelta)
+def nadam(): return classifier(torch.optim.NAdam)
+def gradients(): return classifier(None)
+def decaying(): return classifier(lambda p: torch.optim.Adagrad(p, lr_decay=0.5))
+
+
+def forward():
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(8, 4)
+
+        def forward(self, x):
+            y = self.a(x)
+            return {"y": y, "parts": y.split(2, 1)}
+    return step_of(Two().eval(), torch.randn(3, 8))
+
+
+def convolutions():
+    labels = torch.randint(10, (8,))
+    net = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2), nn.Dropout(0.2),
+                        nn.Conv2d(16, 32, 3), nn.BatchNorm2d(32), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+                        nn.Linear(32, 10))
+    return step_of(net, torch.randn(8, 3, 16, 16), lambda y: F.cross_entropy(y, labels), torch.optim.AdamW)
+
+
+def recurrent():
+    class Words(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.layers, self.out = nn.Embedding(50, 16), nn.LSTM(16, 16, 2), nn.Linear(16, 50)
+            self.out.weight = nn.Parameter(self.words.weight.detach().clone())
+            self.words.weight = self.out.weight  # one tensor under two names
+
+        def forward(self, x): return self.out(self.layers(self.words(x))[0])
+    x = torch.randint(50, (6, 4))
+    return step_of(Words(), x, lambda y: F.cross_entropy(y.flatten(0, 1), x.flatten()), torch.optim.RMSprop)
+
+
+def transformer():
+    net = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 2, 64, batch_first=True), 2)
+    return step_of(net, torch.randn(2, 5, 32), lambda y: y.square().mean(), torch.optim.Adam)
+
+
+def no_number(): return step_of(nn.Linear(2, 2), torch.randn(1, 2), lambda y: y)
+def no_loss(): return {"module": nn.Linear(2, 2), "inputs": (), "optimizer": 1}
+def no_tensors(): return {"module": nn.Linear(2, 2), "inputs": (1,)}
+def misspelt(): return {"module": nn.Linear(2, 2), "inputs": (), "optimiser": 1}
+def other(): return classifier(lambda p: torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], 0.1))
+def branches():
+    class Net(nn.Module):
+        def forward(self, x): return x if x.sum() > 0 else -x
+    return step_of(Net(), torch.randn(1, 2))
+value = 3
+'''
+
+# Runs the script with several lists of arguments: each start of PyTorch takes a second.
+SEVERAL = '''
+import contextlib, importlib.util, io, json, sys
+script = importlib.util.module_from_spec(importlib.util.spec_from_file_location("torch_step", sys.argv[1]))
+script.__spec__.loader.exec_module(script)
+answers = []
+for job in json.loads(sys.argv[2]):
+    out, code, why = io.StringIO(), 0, ""
+    try:
+        with contextlib.redirect_stdout(out):
+            script.main(job)
+    except SystemExit as e:
+        code, why = (1, e.code) if isinstance(e.code, str) else (e.code or 0, "")
+    answers.append([code, out.getvalue(), why])
+print(json.dumps(answers))
+'''
+
+with tempfile.TemporaryDirectory() as folder:
+    model = os.path.join(folder, 'models.py')
+    with open(model, 'w') as f:
+        f.write(MODELS)
+
+    def trace(jobs):
+        """What the script says to each list of arguments: code, output and errors."""
+        done = subprocess.run([PYTHON, '-c', SEVERAL, SCRIPT, json.dumps(jobs)], capture_output=True, text=True)
+        check(done.returncode == 0, f'the script ends early: {done.stderr}')
+        return json.loads(done.stdout) if done.returncode == 0 else [[2, '', ''] for _ in jobs]
+
+    def path_of(function):
+        return os.path.join(folder, f'{function}.pt2')
+
+    def job(function):
+        return [f'{model}:{function}', '-o', path_of(function)]
+
+    def program_of(path):
+        return json.loads(zipfile.ZipFile(path).read('serialized_exported_program.json'))
+
+    def placed(function):
+        """The program, after `place` has read it."""
+        code, output, errors = results[function]
+        check(code == 0 and re.search(r'\.pt2: [\d,]+ ops, [\d,]+ parameters$', output.strip()),
+              f'{function}: {output}{errors}')
+        if code != 0:
+            return None
+        found = subprocess.run([PLACE, path_of(function), '--platform', 'workstation_1gpu', '--budget', '100moves'],
+                               capture_output=True, text=True)
+        check(found.returncode == 0, f'place {function}: {found.stderr}')
+        check('without a rule' not in found.stdout, f'place {function} has no rule: {found.stdout}')
+        return program_of(path_of(function))
+
+    good = ('sgd', 'adagrad', 'adadelta', 'convolutions', 'recurrent', 'transformer', 'adam', 'gradients', 'forward')
+    results = dict(zip(good, trace([job(f) for f in good])))
+    programs = {function: placed(function) for function in good}
+    program = programs['adam']
+    if program is not None:
+        graph, signature = program['graph_module']['graph'], program['graph_module']['signature']
+        kinds = [next(iter(s)) for s in signature['input_specs']]
+        check([kinds.count(k) for k in ('parameter', 'buffer', 'user_input')] == [4, 12, 1], f'inputs of adam: {kinds}')
+        check([next(iter(s)) for s in signature['output_specs']] == ['loss_output', 'user_output'], 'results of adam')
+        products = [n for n in graph['nodes'] if n['target'] in ('torch.ops.aten.mm.default',
+                                                                 'torch.ops.aten.addmm.default')]
+        check(len(products) == 2 + 3, f'{len(products)} products of adam')  # the input needs no gradient
+        names = {t['name'] for n in graph['nodes'] for o in n['outputs'] for t in
+                 ([o['as_tensor']] if 'as_tensor' in o else o.get('as_tensors', []))}
+        check(names <= graph['tensor_values'].keys(), 'each result has a shape')
+
+    program = programs['gradients']
+    if program is not None:
+        graph = program['graph_module']['graph']
+        shapes = [[s['as_int'] for s in graph['tensor_values'][o['as_tensor']['name']]['sizes']]
+                  for o in graph['outputs']]
+        check(shapes == [[], [32, 10], [128, 64], [128], [10, 128], [10]], f'results of gradients: {shapes}')
+
+    program = programs['forward']
+    if program is not None:
+        check(len(program['graph_module']['graph']['outputs']) == 3, 'results of forward')
+
+    bad = [(job(function), why) for function, why in (
+        ('nadam', 'NAdam reads numbers of a tensor'), ('decaying', 'step 2 of the traced graph'),
+        ('no_number', 'the loss has to be a tensor of one number'), ('no_loss', 'an optimizer without a loss'),
+        ('no_tensors', 'a tuple of tensors'), ('misspelt', 'returns "optimiser"'),
+        ('other', 'that the module does not have'), ('branches', 'reads numbers of a tensor'),
+        ('value', 'has no function "value"'), ('absent', 'has no function "absent"'))]
+    bad += [([model, '-o', 'x'], 'give a file and a function of it'),
+            ([f'{folder}/none.py:f', '-o', 'x'], 'there is no such file'),
+            ([f'{model}:forward', '-o', f'{folder}/none/x.pt2'], 'No such file or directory')]
+    for (arguments, why), (code, _, errors) in zip(bad, trace([arguments for arguments, _ in bad])):
+        lines = errors.strip().splitlines()
+        check(code == 1 and len(lines) == 1 and why in lines[0], f'{arguments}: {errors}')
+        check(not os.path.exists(arguments[-1]), f'{arguments} wrote a file')
+    helped = subprocess.run([PYTHON, SCRIPT, '--help'], capture_output=True, text=True)
+    check(helped.returncode == 0 and 'optimizer' in helped.stdout, 'the help')
+
+print(f'{len(failures)} failed' if failures else 'all passed')
+sys.exit(1 if failures else 0)
