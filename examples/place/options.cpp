@@ -469,7 +469,7 @@ options parse(int argc, char** argv) {
       },
       "How kernels get to GPUs: single (a runtime launches each op and copy, which takes its host 5 µs), graph (a\n"
       "step is captured as a graph, such as a CUDA graph: 1 µs each), or eager (a framework in Python records\n"
-      "gradients and drives micro-batches: 64 µs for each op). The GPU works while the host launches")
+      "gradients and drives micro-batches: 56 µs for each op). The GPU works while the host launches")
     ->check(CLI::IsMember({"single", "graph", "eager"}).description(""))
     ->type_name("single|graph|eager")
     ->default_str("single; eager for training with --kernels framework in stages of micro-batches");

@@ -218,7 +218,7 @@ public:
   /// Seconds that a micro-batch takes a stage at least: its device, or the host that launches its passes.
   double seconds_of_stage(const pipeline_shape& s, device_id device) const {
     const double host = host_seconds(device);
-    const auto passes = s.stages == 1 || host == 0 ? 0 : is_trained(in_.model.ops) ? 2 * s.turns : s.turns;
+    const auto passes = s.stages == 1 || host == 0 ? 0 : s.turns; // and as many backward where that stage has some
     return std::max(least_seconds(s.ranks, device) / s.stages,
                     host / s.stages + passes * cost::pass_launch_seconds(launches_of(o_, in_)));
   }

@@ -46,22 +46,23 @@ constexpr facts of = {cost_parts::has_rates<C, W, P>, cost_parts::has_transfer_l
                       cost_parts::has_class_times<C, W, P>};
 constexpr facts all{true, true, true, true};
 constexpr facts links{.lines = true, .overheads = true};
+constexpr facts links_and_classes{.lines = true, .overheads = true, .classes = true};
 constexpr facts links_and_table{.lines = true, .overheads = true, .classes = true, .table = true};
 constexpr facts all_and_table{true, true, true, true, true};
 
 static_assert(of<cost::linear> == all);
 static_assert(of<cost::link_transfers> == links);
-static_assert(of<cost::roofline> == links);
+static_assert(of<cost::roofline> == links_and_classes);
 static_assert(of<cost::table> == links);
 static_assert(of<cost::tabulated> == links_and_table);
 static_assert(of<cost::staged> == facts{.classes = true});
 
 // What wraps passes on what still holds.
 static_assert(of<cost::scaled<cost::linear>> == all);
-static_assert(of<cost::scaled<cost::roofline>> == links);
+static_assert(of<cost::scaled<cost::roofline>> == links_and_classes);
 static_assert(of<cost::scaled<cost::staged>> == facts{.classes = true});
 static_assert(of<cost::perturbed<cost::linear>> == links);
-static_assert(of<cost::measured<cost::linear>> == links);
+static_assert(of<cost::measured<cost::linear>> == links_and_classes);
 static_assert(of<cost::cached<cost::linear>> == all_and_table);
 static_assert(of<cost::cached<cost::measured<cost::roofline>>> == links_and_table);
 static_assert(of<cost::scaled<cost::cached<cost::scaled<cost::linear>>>> == all);

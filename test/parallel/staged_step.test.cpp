@@ -19,6 +19,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -53,6 +54,22 @@ struct example {
   std::uint32_t stages = 1;
   std::uint32_t micro_batches = 1;
 };
+
+TEST_CASE("pass_run: a host that needs as long as its device slows it down, and a fast one does not") {
+  const auto with_host = [](double seconds, double host) {
+    parallel::pass_run r{.seconds = {7, seconds}};
+    r.launched_in(1, host);
+    CHECK(r.seconds[0] == 7);
+    return r.seconds[1];
+  };
+  CHECK(with_host(2, 0) == 2);
+  CHECK(with_host(0, 3) == 3);
+  CHECK(with_host(0, 0) == 0);
+  CHECK(with_host(1, 1) == doctest::Approx(std::cbrt(2)));
+  CHECK(with_host(2, 1) == doctest::Approx(std::cbrt(9)));
+  CHECK(with_host(1, 2) == with_host(2, 1));
+  CHECK(with_host(10, 1) == doctest::Approx(10).epsilon(0.001));
+}
 
 TEST_CASE("make_staged_step: passes take the time and memory of the ops that are in them") {
   for (const auto& e : {example{"gpt2_small@1x32", "gpt2_small@2x32", 4, 6}, example{"resnet50@1", "resnet50@2", 3, 5},

@@ -134,7 +134,7 @@ inline constexpr double collective_launch = 20e-6;
 constexpr double launch_seconds(launches how) {
   switch (how) {
   case launches::single: return 5e-6;
-  case launches::eager: return 64e-6;
+  case launches::eager: return 56e-6;
   case launches::graph: break;
   }
   return 0;
@@ -143,7 +143,7 @@ constexpr double launch_seconds(launches how) {
 /// The time that it takes to launch a collective among so many ranks. Those of a framework in Python wait for the
 /// slowest of them each time: from the same measurements, of 2 to 8 ranks that split small layers.
 constexpr double collective_launch_seconds(launches how, std::size_t ranks) {
-  return how == launches::eager ? 16e-6 * static_cast<double>(ranks - 1) : launch_seconds(how);
+  return how == launches::eager ? 24e-6 * static_cast<double>(ranks - 1) : launch_seconds(how);
 }
 
 /// The time beside its ops that a host takes for a pass of a micro-batch through a stage of a pipeline, to receive from

@@ -206,7 +206,7 @@ private:
 /// The times at which transfers arrive, given when they start, if links are shared by max–min fairness: at each instant
 /// at which one begins or ends to move its bytes, the rates of all that share links with it, maybe through others, are
 /// found anew, by raising them together until links are full, and then those of the others. Complexity: O(r f + log k)
-/// for each transfer, with k under way on r routes at a time, and f links that get full one after the other.
+/// for each transfer, with k under way at a time, on r routes in all, and f links that get full one after the other.
 template <class Problem>
 std::vector<double> fair_arrivals(const Problem& p, const std::vector<const transfer_record*>& sent,
                                   flow_weights weights) {
