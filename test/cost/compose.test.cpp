@@ -118,7 +118,8 @@ TEST_CASE("scaled cost: compute and communication apart") {
   CHECK(c.transfer_time(w, 1, p, 0, 2) == 3 * base.transfer_time(w, 1, p, 0, 2));
   CHECK(c.send_time(w, 1, p, 0, 2) == 3 * base.send_time(w, 1, p, 0, 2));
   CHECK(c.device_class(w, p, 2) == 1);
-  CHECK_FALSE(cost_parts::has_device_classes<cost::scaled<cost::roofline>, workload, platform<>>);
+  CHECK(cost_parts::has_device_classes<cost::scaled<cost::roofline>, workload, platform<>>);
+  CHECK_FALSE(cost_parts::has_device_classes<cost::scaled<cost::link_transfers>, workload, platform<>>);
 }
 
 TEST_CASE("perturbed cost: within the spread, the same for a seed, different for each op, device and seed") {
