@@ -137,6 +137,9 @@ weft_declare(stablehlo HEADERS "^interop/stablehlo(\\.hpp$|/)" USES io)
 weft_declare(pytorch HEADERS "^interop/pytorch(\\.hpp$|/)" USES io
   DEPENDS FOREIGN libzip HEADER zip.h LIBRARIES zip LINKS weft_foreign::libzip INCLUDES zip.h nlohmann/
   PKG_CONFIG libzip)
+weft_declare(torch HEADERS "^interop/torch(\\.hpp$|/)" USES pytorch openmp
+  DEPENDS FOREIGN torch HEADER ATen/core/dispatch/Dispatcher.h LIBRARIES torch torch_cpu c10
+  LINKS weft_foreign::torch INCLUDES ATen/ torch/ omp.h nlohmann/ LIBS -ltorch -ltorch_cpu -lc10)
 weft_declare(onnx HEADERS "^interop/onnx(\\.hpp$|/)" USES io
   DEPENDS PACKAGE Protobuf FOREIGN onnx HEADER onnx/onnx_pb.h LIBRARIES onnx onnx_proto
   LINKS weft_foreign::onnx protobuf::libprotobuf

@@ -50,6 +50,7 @@ test mpi    mpicxx.mpich                      libmpich-dev
 test tool   mpirun.mpich                      mpich
 more header simgrid/s4u.hpp                   libsimgrid-dev
 more data   /usr/share/libonnx-testdata/data  libonnx-testdata
+more header torch/csrc/api/include/torch/version.h libtorch-dev
 more python torch                             python3-torch
 test header starpu/1.3/starpu_config.h        libstarpu-dev
 test python jsonschema                        python3-jsonschema

@@ -58,6 +58,8 @@ def load(spec):
         raise Refused(f'"{spec}": give a file and a function of it, such as model.py:step')
     if not os.path.isfile(path):
         raise Refused(f'"{path}": there is no such file')
+    if not path.endswith('.py'):
+        raise Refused(f'"{path}": its name has to end in .py')
     module = importlib.util.module_from_spec(importlib.util.spec_from_file_location('traced_model', path))
     sys.modules['traced_model'] = module
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
@@ -84,7 +86,7 @@ class Step:
 
     def __init__(self, what):
         self.module, self.loss, self.optimizer = what['module'], what.get('loss'), what.get('optimizer')
-        self.inputs = [x.detach() for x in what['inputs']]
+        self.inputs = [x.detach().clone() for x in what['inputs']]
         self.parameters = dict(self.module.named_parameters())
         self.buffers = dict(self.module.named_buffers())
         self.untraced = {}  # of the optimizer's state: numbers that are the same in all steps, or the trace is refused
@@ -135,7 +137,9 @@ class Step:
         parameters, buffers, state = ({name: rest.pop(0) for name in names}
                                       for names in (self.parameters, self.buffers, self.state))
         output, replaced = self.run(parameters, buffers, rest)
-        results = [x for x in tree_flatten(output)[0] if isinstance(x, torch.Tensor)]
+        places = {t.data_ptr() for t in tensors}  # a result may be what is updated later, as it was
+        results = [x.clone() if x.data_ptr() in places else x for x in tree_flatten(output)[0]
+                   if isinstance(x, torch.Tensor)]
         if self.loss is not None:
             loss = self.loss(output)
             if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
@@ -182,6 +186,9 @@ class Step:
     def update(self, parameters, gradients, state):
         """Runs the optimizer's step on these tensors."""
         kind = type(self.optimizer)
+        if self.counts_in_tensors() and not kind.__module__.startswith('torch.optim'):
+            raise Refused(f'the optimizer {kind.__name__} is not one of torch.optim itself: of those that have '
+                          '"capturable" only they are traced')
         own = without_assertions(kind) if self.counts_in_tensors() else kind
         optimizer = own.__new__(own)
         optimizer.__dict__.update(self.optimizer.__dict__)
@@ -223,7 +230,7 @@ class Reference:
 
     def __init__(self, what):
         self.module, self.optimizer = copy.deepcopy((what['module'], what.get('optimizer')))
-        self.inputs, self.loss = what['inputs'], what.get('loss')
+        self.inputs, self.loss = [x.detach().clone() for x in what['inputs']], what.get('loss')
 
     def start_from(self, step, tensors):
         """Takes over parameters, buffers and the optimizer's state."""
@@ -262,10 +269,11 @@ def largest_difference(some, others):
         if a.shape != b.shape:
             raise Refused(f'a result of the traced step has shape {tuple(a.shape)}, and of the model {tuple(b.shape)}')
         a, b = a.detach().double(), b.detach().double()
-        if a.numel() == 0 or torch.equal(a, b):
-            continue
-        apart = float((a - b).abs().nan_to_num(nan=math.inf).max() / b.abs().max().clamp(min=1e-6))
-        most = max(most, apart)
+        differs = (a != b) & ~(a.isnan() & b.isnan())
+        if differs.any():
+            apart = (a - b).abs()[differs].nan_to_num(nan=math.inf).max()
+            finite = b[b.isfinite()].abs()
+            most = max(most, float(apart / max(float(finite.max()) if finite.numel() else 0, 1e-6)))
     return most
 
 
@@ -282,7 +290,6 @@ def trace(step, what):
             raise Refused(f'the step cannot be traced: {who} reads numbers of a tensor to go on with in Python, which '
                           'no graph has; Adam, AdamW, SGD, RMSprop, Adagrad and Adadelta do not')
         raise Refused(f'the step cannot be traced: {type(e).__name__}: {(str(e) or "no reason").splitlines()[0]}')
-    graph.graph.eliminate_dead_code = lambda: None  # ops in place are not dead
     if [n.op for n in graph.graph.nodes].count('placeholder') != len(step.tensors()):
         raise Refused('the traced step has other tensors than the model')
     tensors, reference = step.tensors(), Reference(what)
@@ -294,7 +301,7 @@ def trace(step, what):
         with torch.no_grad():
             results = graph(*tensors)
         apart = largest_difference(list(results) + tensors[:kept], expected)
-        if apart > 1e-4:
+        if not apart <= 1e-4:
             raise Refused(f'step {number + 1} of the traced graph is {apart:.1e} from that of the model' + (
                 ': numbers that change from step to step outside of tensors cannot be traced' if number else ''))
         reference.start_from(step, tensors)
@@ -308,6 +315,11 @@ DTYPES = {torch.uint8: 1, torch.int8: 2, torch.int16: 3, torch.int32: 4, torch.i
           torch.bool: 12, torch.bfloat16: 13}
 FORMATS = {torch.contiguous_format: 1, torch.channels_last: 2, torch.channels_last_3d: 3, torch.preserve_format: 4}
 SCHEMA = {'major': 8, 'minor': 1}
+
+
+def real(x):
+    """A number as torch.export writes it: JSON has no infinite ones."""
+    return x if math.isfinite(x) else 'NaN' if math.isnan(x) else 'Infinity' if x > 0 else '-Infinity'
 
 
 class Writer(torch.fx.Interpreter):
@@ -375,7 +387,7 @@ class Writer(torch.fx.Interpreter):
         if isinstance(x, int):
             return {'as_float': float(x)} if kind.startswith(('float', 'Optional[float]')) else {'as_int': x}
         if isinstance(x, float):
-            return {'as_float': x}
+            return {'as_float': real(x)}
         if isinstance(x, str):
             return {'as_string': x}
         if isinstance(x, torch.dtype):
@@ -399,7 +411,7 @@ class Writer(torch.fx.Interpreter):
             return {'as_bools': x}
         if all(isinstance(i, int) for i in x):
             return {'as_floats': [float(i) for i in x]} if 'float' in kind else {'as_ints': x}
-        return {'as_floats': [float(i) for i in x]}
+        return {'as_floats': [real(float(i)) for i in x]}
 
     def outputs_of(self, n, value):
         if isinstance(value, torch.Tensor):
@@ -451,7 +463,8 @@ def as_program(step, graph):
 
 
 def saved(x):
-    """Bytes as torch.save writes them."""
+    """Bytes as torch.save writes them. PyTorch's reader in C++ knows no dictionaries of one."""
+    x = {**x, '': torch.empty(0)} if isinstance(x, dict) and len(x) == 1 else x
     out = io.BytesIO()
     torch.save(x, out)
     return out.getvalue()
@@ -463,7 +476,7 @@ def write(path, step, graph):
                        (t.detach() for t in step.tensors())))
     with zipfile.ZipFile(path, 'w', zipfile.ZIP_STORED) as z:
         z.writestr('version', '.'.join(str(n) for n in SCHEMA.values()))
-        z.writestr('serialized_exported_program.json', json.dumps(program), zipfile.ZIP_DEFLATED)
+        z.writestr('serialized_exported_program.json', json.dumps(program, allow_nan=False), zipfile.ZIP_DEFLATED)
         z.writestr('serialized_state_dict.pt', saved(tensors))
         z.writestr('serialized_constants.pt', saved({k: v.detach() for k, v in constants.items()}))
         z.writestr('serialized_example_inputs.pt', saved(tuple(step.inputs)))

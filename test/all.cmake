@@ -6,7 +6,8 @@
 set(all_headers "")
 foreach(component IN LISTS weft_components)
   get_target_property(headers weft::${component} HEADER_SET)
-  if(NOT headers OR (component STREQUAL "openmp" AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")) # its omp.h is g++'s
+  # omp.h is g++'s
+  if(NOT headers OR (component MATCHES "^(openmp|torch)$" AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU"))
     continue()
   endif()
   foreach(header IN LISTS headers)

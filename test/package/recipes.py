@@ -20,8 +20,9 @@ import conan_stand_in
 ROOT = Path(__file__).resolve().parent.parent.parent
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 NOT_IN_PORT = {"clp",  # vcpkg's is static, and what it links is known to pkg-config only
-               "starpu", "starpu-mpi"}  # vcpkg has none
-NOT_IN_CONAN = {"starpu", "starpu_mpi"}
+               "starpu", "starpu-mpi",  # vcpkg has none
+               "torch"}  # PyTorch brings its libraries
+NOT_IN_CONAN = {"starpu", "starpu_mpi", "torch"}
 found = []
 
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Traces steps of small models with scripts/torch_step.py, which compares each with PyTorch's own run, and reads them
-with `place`: torch_step.py path/to/place. Skipped where no Python has PyTorch."""
+with `place`; `run_program` runs some of them, as PyTorch does: torch_step.py path/to/place [path/to/run_program].
+Skipped where no Python has PyTorch."""
 import json, os, re, subprocess, sys, tempfile, zipfile
 
 PLACE = os.path.realpath(sys.argv[1])
+RUN = os.path.realpath(sys.argv[2]) if len(sys.argv) > 2 else None
 SCRIPT = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', '..', 'scripts', 'torch_step.py')
 failures = []
 
@@ -89,6 +91,34 @@ def transformer():
     return step_of(net, torch.randn(2, 5, 32), lambda y: y.square().mean(), torch.optim.Adam)
 
 
+def masked():
+    class Causal(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(8, 8)
+
+        def forward(self, x):
+            x.mul_(1.5)  # its own input
+            scores = self.a(x) @ x.t()
+            return scores.masked_fill(torch.ones(3, 3).triu(1).bool(), float("-inf")).softmax(-1) @ x, self.a.weight
+    return step_of(Causal(), torch.randn(3, 8), lambda y: y[0].square().mean(),
+                   lambda p: torch.optim.SGD(p, 0.1))
+
+
+def counted_in_python():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.steps = nn.Linear(2, 2), 0
+
+        def forward(self, x):
+            self.steps += 1
+            return torch.cat([self.a(x) * self.steps, torch.full((1, 2), float("inf"))])
+    return step_of(Net(), torch.randn(1, 2))
+
+
+class MyAdam(torch.optim.Adam): pass
+def subclass(): return classifier(MyAdam)
 def no_number(): return step_of(nn.Linear(2, 2), torch.randn(1, 2), lambda y: y)
 def no_loss(): return {"module": nn.Linear(2, 2), "inputs": (), "optimizer": 1}
 def no_tensors(): return {"module": nn.Linear(2, 2), "inputs": (1,)}
@@ -116,6 +146,18 @@ for job in json.loads(sys.argv[2]):
         code, why = (1, e.code) if isinstance(e.code, str) else (e.code or 0, "")
     answers.append([code, out.getvalue(), why])
 print(json.dumps(answers))
+'''
+
+# The losses of three steps of PyTorch itself.
+LOSSES = '''
+import importlib.util, json, sys
+script = importlib.util.module_from_spec(importlib.util.spec_from_file_location("torch_step", sys.argv[1]))
+script.__spec__.loader.exec_module(script)
+losses = []
+for function in sys.argv[2:]:
+    reference = script.Reference(script.load(function))
+    losses.append([reference.run()[0].item() for _ in range(3)])
+print(json.dumps(losses))
 '''
 
 with tempfile.TemporaryDirectory() as folder:
@@ -151,7 +193,8 @@ with tempfile.TemporaryDirectory() as folder:
         check('without a rule' not in found.stdout, f'place {function} has no rule: {found.stdout}')
         return program_of(path_of(function))
 
-    good = ('sgd', 'adagrad', 'adadelta', 'convolutions', 'recurrent', 'transformer', 'adam', 'gradients', 'forward')
+    good = ('sgd', 'adagrad', 'adadelta', 'convolutions', 'recurrent', 'transformer', 'masked', 'adam', 'gradients',
+            'forward')
     results = dict(zip(good, trace([job(f) for f in good])))
     programs = {function: placed(function) for function in good}
     program = programs['adam']
@@ -178,14 +221,32 @@ with tempfile.TemporaryDirectory() as folder:
     if program is not None:
         check(len(program['graph_module']['graph']['outputs']) == 3, 'results of forward')
 
+    if RUN is not None:
+        trained = ('adam', 'sgd', 'adagrad', 'adadelta', 'recurrent', 'masked')  # nothing in them is random
+        done = subprocess.run([PYTHON, '-c', LOSSES, SCRIPT, *(f'{model}:{f}' for f in trained)], capture_output=True,
+                              text=True)
+        for function, expected in zip(trained, json.loads(done.stdout)):
+            for workers in '1', '2':
+                found = subprocess.run([RUN, path_of(function), workers, '3'], capture_output=True, text=True)
+                losses = [float(x) for x in re.findall(r'loss ([\d.]+)', found.stdout)]
+                check(len(losses) == 3 and all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(losses, expected)),
+                      f'{function} on {workers}: {found.stdout}{found.stderr}, PyTorch has {expected}')
+        for arguments, why in (([], 'give a program'), ([path_of('adam'), 'two'], '"two" is not a number of workers'),
+                               ([os.path.join(folder, 'none.pt2')], 'none.pt2'), ([model], 'not valid JSON')):
+            found = subprocess.run([RUN, *arguments], capture_output=True, text=True)
+            check(found.returncode == 1 and len(found.stderr.splitlines()) == 1 and why in found.stderr,
+                  f'run_program {arguments}: {found.stderr}')
+
     bad = [(job(function), why) for function, why in (
         ('nadam', 'NAdam reads numbers of a tensor'), ('decaying', 'step 2 of the traced graph'),
         ('no_number', 'the loss has to be a tensor of one number'), ('no_loss', 'an optimizer without a loss'),
         ('no_tensors', 'a tuple of tensors'), ('misspelt', 'returns "optimiser"'),
         ('other', 'that the module does not have'), ('branches', 'reads numbers of a tensor'),
+        ('counted_in_python', 'of the traced graph is'), ('subclass', 'MyAdam is not one of torch.optim itself'),
         ('value', 'has no function "value"'), ('absent', 'has no function "absent"'))]
     bad += [([model, '-o', 'x'], 'give a file and a function of it'),
             ([f'{folder}/none.py:f', '-o', 'x'], 'there is no such file'),
+            ([f'{PLACE}:f', '-o', 'x'], 'has to end in .py'),
             ([f'{model}:forward', '-o', f'{folder}/none/x.pt2'], 'No such file or directory')]
     for (arguments, why), (code, _, errors) in zip(bad, trace([arguments for arguments, _ in bad])):
         lines = errors.strip().splitlines()

@@ -30,7 +30,7 @@ public:
   /// Errors call the program `file`. Throws as `reader::read`.
   parsed_program(std::string_view bytes, std::string file) : file_{std::move(file)} {
     const bool is_archive = bytes.starts_with(std::string_view{"PK\x03\x04", 4});
-    const auto inflated = is_archive ? detail::program_in(bytes, file_, notes_) : std::string{};
+    const auto inflated = is_archive ? detail::program_in(detail::opened_archive{bytes, file_}, notes_) : std::string{};
     program_ = detail::parse_document(is_archive ? std::string_view{inflated} : bytes, file_);
   }
 
