@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Runs a program that torch.export or scripts/torch_step.py wrote, by PyTorch's own kernels and without Python: its ops
+// Runs a program that scripts/torch_step.py wrote, by PyTorch's own kernels and without Python: its ops
 // on so many workers, each with one thread, as HEFT deals them out by times that it measures first.
 //
 //   run_program step.pt2 [workers] [steps]
@@ -55,7 +55,7 @@ weft::plan planned(const weft::torch::program& p, unsigned workers, const std::v
   for (const double s : seconds) {
     on_each.insert(on_each.end(), workers, s);
   }
-  const weft::problem whole{p.graph(), machine, weft::cost::table{on_each, seconds.size(), workers}};
+  const weft::problem whole{p.graph, machine, weft::cost::table{on_each, seconds.size(), workers}};
   weft::rng random;
   weft::workspace scratch;
   return weft::partition::run(weft::partition::heft{}, whole, random, scratch)->plan;
@@ -68,7 +68,7 @@ void run(int argc, char** argv) {
   const unsigned workers = argc > 2 ? number(argv[2], "workers") : 1;
   const unsigned steps = argc > 3 ? number(argv[3], "steps") : 5;
   const auto program = weft::torch::read_program(argv[1]);
-  weft::static_executor execute{program.graph(), planned(program, workers, times_of(program))};
+  weft::static_executor execute{program.graph, planned(program, workers, times_of(program))};
   at::manual_seed(0);
   weft::torch::session values{program};
   for (unsigned i = 0; i < steps; ++i) {

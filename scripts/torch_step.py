@@ -23,7 +23,7 @@ FUNCTION of the file MODEL.py takes nothing and returns a dictionary:
 The file that it writes is as torch.export writes them (an archive with a program in JSON and weights), and `place`
 reads it. Its results are the loss, if there is one, and what the module returns; then gradients, if nothing updates the
 parameters. Parameters, buffers and the optimizer's state are updated in place, as PyTorch does. Two steps of the traced
-graph are compared with two of the model before it is written. PyTorch 1.13 or 2.
+graph are compared with two of the model before it is written. Tested with PyTorch 1.13.
 """
 
 import argparse

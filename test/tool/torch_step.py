@@ -131,11 +131,14 @@ def branches():
 value = 3
 '''
 
-# Runs the script with several lists of arguments: each start of PyTorch takes a second.
-SEVERAL = '''
+IMPORT = '''
 import contextlib, importlib.util, io, json, sys
 script = importlib.util.module_from_spec(importlib.util.spec_from_file_location("torch_step", sys.argv[1]))
 script.__spec__.loader.exec_module(script)
+'''
+
+# Runs the script with several lists of arguments: each start of PyTorch takes a second.
+SEVERAL = IMPORT + '''
 answers = []
 for job in json.loads(sys.argv[2]):
     out, code, why = io.StringIO(), 0, ""
@@ -149,10 +152,7 @@ print(json.dumps(answers))
 '''
 
 # The losses of three steps of PyTorch itself.
-LOSSES = '''
-import importlib.util, json, sys
-script = importlib.util.module_from_spec(importlib.util.spec_from_file_location("torch_step", sys.argv[1]))
-script.__spec__.loader.exec_module(script)
+LOSSES = IMPORT + '''
 losses = []
 for function in sys.argv[2:]:
     reference = script.Reference(script.load(function))

@@ -2,6 +2,7 @@
 #include "weft/interop/torch.hpp"
 
 #include "interop/pytorch_programs.hpp"
+#include "support/random_plans.hpp"
 #include "weft/core/random.hpp"
 #include "weft/execute/static_executor.hpp"
 #include "weft/io/files.hpp"
@@ -96,7 +97,7 @@ TEST_CASE("torch: a program computes what its ops compute, and changes parameter
   const auto p = run::program_of(archive_of(small(), {{"w", w}}, {x}), "small.pt2");
   REQUIRE(p.calls.size() == 4);
   CHECK(p.calls[1].name == "aten::add.Tensor");
-  CHECK(p.graph().type(0) == "aten.mm");
+  CHECK(p.graph.type(0) == "aten.mm");
   CHECK(p.state.front().name == "w");
 
   run::session values{p};
@@ -202,38 +203,6 @@ private:
   int count_ = 0;
 };
 
-/// An order in which each op comes after all that the graph has before it.
-std::vector<op_id> random_order(const workload& w, rng& random) {
-  std::vector<std::size_t> missing(w.num_ops());
-  std::vector<op_id> ready, order;
-  for (const op_id v : ids(w.num_ops())) {
-    for (const tensor_id t : w.outputs(v)) {
-      for (const op_id c : w.consumers(t)) {
-        ++missing[c];
-      }
-    }
-  }
-  for (const op_id v : ids(w.num_ops())) {
-    if (missing[v] == 0) {
-      ready.push_back(v);
-    }
-  }
-  while (!ready.empty()) {
-    std::swap(ready[random.below(ready.size())], ready.back());
-    const op_id v = ready.back();
-    ready.pop_back();
-    order.push_back(v);
-    for (const tensor_id t : w.outputs(v)) {
-      for (const op_id c : w.consumers(t)) {
-        if (--missing[c] == 0) {
-          ready.push_back(c);
-        }
-      }
-    }
-  }
-  return order;
-}
-
 TEST_CASE("torch: in any order that the graph allows, and on several threads, the same comes out") {
   rng random{3};
   int others = 0; // orders
@@ -242,7 +211,7 @@ TEST_CASE("torch: in any order that the graph allows, and on several threads, th
     const auto expected = after(p, program_order(p));
     CAPTURE(seed);
     for (int i = 0; i < 3; ++i) {
-      const auto order = random_order(p.graph(), random);
+      const auto order = test::random_topological_order(p.graph, random);
       REQUIRE(order.size() == p.calls.size());
       others += order != program_order(p);
       CHECK(same(after(p, order), expected));
@@ -255,7 +224,7 @@ TEST_CASE("torch: in any order that the graph allows, and on several threads, th
       workers.placement[v] = static_cast<device_id>(random.below(3));
       workers.order.push_back(step::run(v));
     }
-    static_executor execute{p.graph(), workers};
+    static_executor execute{p.graph, workers};
     run::session values{p};
     at::manual_seed(7);
     for (int i = 0; i < 2; ++i) {
@@ -293,7 +262,7 @@ TEST_CASE("torch: a norm changes its statistics before these are read") {
   }
   CHECK(at::allclose(values.results()[0], -at::ones({3})));
   CHECK(at::allclose(values.results()[1], -0.5 * (1 + numbers({3}, 6, 8))));
-  const auto& w = made.graph();
+  const auto& w = made.graph;
   const auto comes_before = [&](op_id u, op_id v) {
     const auto outputs = w.outputs(u);
     return std::any_of(outputs.begin(), outputs.end(), [&](tensor_id t) {
@@ -349,7 +318,7 @@ TEST_CASE("torch: a step in a file") {
   plan plan{placement(4, 0)};
   // [run]
   const auto step = weft::torch::read_program(path);
-  weft::static_executor execute{step.graph(), plan}; // or another executor
+  weft::static_executor execute{step.graph, plan}; // or another executor
   weft::torch::session values{step};                 // parameters, the optimizer's state, inputs
   values.begin();
   execute([&](weft::op_id v, weft::team t) { values.run(v, t); }).rethrow();
@@ -368,7 +337,7 @@ TEST_CASE("torch: what an op refuses ends the run with its name") {
   for (const op_id v : order) {
     one.order.push_back(step::run(v));
   }
-  static_executor execute{made.graph(), one};
+  static_executor execute{made.graph, one};
   const auto report = execute([&](op_id v, team t) { values.run(v, t); });
   CHECK(report.status == execute::run_status::failed);
   CHECK(report.failed == 0);

@@ -48,7 +48,7 @@ namespace detail {
 
 using pytorch::detail::json;
 
-/// What torch/_export/serde/schema.py calls the numbers of enumerations, from 0.
+/// An element type by its number in exported programs. Source: ScalarType of torch/_export/serde/schema.py.
 inline c10::ScalarType scalar_type(std::int64_t number) {
   using enum c10::ScalarType;
   constexpr std::array types{Undefined, Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat,
@@ -59,6 +59,7 @@ inline c10::ScalarType scalar_type(std::int64_t number) {
   return types[static_cast<std::size_t>(number)];
 }
 
+/// The same for memory formats: MemoryFormat there.
 inline c10::MemoryFormat memory_format(std::int64_t number) {
   using enum c10::MemoryFormat;
   constexpr std::array formats{Contiguous, Contiguous, ChannelsLast, ChannelsLast3d, Preserve};

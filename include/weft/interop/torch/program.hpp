@@ -43,9 +43,9 @@ struct given_tensor {
 /// into their arguments come after all that read these before, also by way of views, and before all that read them
 /// later; ops that draw random numbers come one after the other.
 /// ```
-/// const auto step = weft::torch::read_program("step.pt2"); // by torch.export, or scripts/torch_step.py
+/// const auto step = weft::torch::read_program("step.pt2"); // by scripts/torch_step.py
 /// weft::torch::session values{step};
-/// weft::static_executor run{step.graph(), plan};
+/// weft::static_executor run{step.graph, plan};
 /// run([&](weft::op_id v, weft::team t) { values.run(v, t); });
 /// ```
 struct program {
@@ -54,9 +54,7 @@ struct program {
   std::vector<given_tensor> inputs = {};
   std::vector<slot> results = {};
   std::uint32_t num_slots = 0;
-  weft::workload ops = {};               ///< what must run before what; tensors have the bytes of an op's results
-
-  const weft::workload& graph() const { return ops; }
+  weft::workload graph = {};             ///< what must run before what; tensors have the bytes of an op's results
 };
 
 namespace detail {
@@ -164,7 +162,7 @@ public:
     bind_outputs(pytorch::detail::list(graph, "outputs", "the program's graph"),
                  pytorch::detail::find(module, "signature"));
     p_.num_slots = static_cast<std::uint32_t>(maker_.size());
-    p_.ops = std::move(builder_).build();
+    p_.graph = std::move(builder_).build();
     return std::move(p_);
   }
 
@@ -231,7 +229,7 @@ private:
     }
   }
 
-  /// What a program returns; what replaces a buffer, a parameter or an input is copied there.
+  /// The results of the program; what replaces a buffer, a parameter or an input is copied there.
   void bind_outputs(const json& outputs, const json* signature) {
     const auto& specs = pytorch::detail::items(pytorch::detail::find(signature, "output_specs"));
     std::map<std::string, slot> named;
@@ -389,7 +387,7 @@ private:
     }
   }
 
-  /// What v must wait for: the makers of what it reads, and for storages that are written, readers and writers before.
+  /// Adds the edges to v: from the makers of what it reads, and for storages that are written, readers and writers before.
   void order(op_id v, const call& c) {
     const auto& schema = c.op.schema();
     std::vector<op_id> before;
@@ -461,7 +459,7 @@ private:
 
 } // namespace detail
 
-/// The program of an archive that torch.export or scripts/torch_step.py wrote, with its tensors. `file` is its name in
+/// The program of an archive that scripts/torch_step.py wrote, with its tensors. `file` is its name in
 /// errors. Throws `parse_error`: also for ops that this PyTorch lacks.
 inline program program_of(std::string_view bytes, const std::string& file) {
   const bool is_archive = bytes.starts_with(std::string_view{"PK\x03\x04", 4});

@@ -25,7 +25,7 @@ namespace weft::torch {
 /// outlive it.
 /// ```
 /// weft::torch::session values{step};
-/// weft::static_executor execute{step.graph(), plan};
+/// weft::static_executor execute{step.graph, plan};
 /// values.begin();
 /// execute([&](weft::op_id v, weft::team t) { values.run(v, t); }).rethrow();
 /// const at::Tensor loss = values.results().front();
