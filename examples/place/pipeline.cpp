@@ -120,11 +120,6 @@ cost::launches launches_of(const options& o, const tool::input& in) {
   return o.launches.value_or(is_eager ? cost::launches::eager : cost::launches::single);
 }
 
-bool is_trained(const workload& w) {
-  const auto all = ids(w.num_ops());
-  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
-}
-
 /// True if ops on the device are launched by a host whose time is not in theirs.
 bool is_launched(const options& o, const tool::target& target, device_id d) {
   return target.devices.kind(d) != device_kind::cpu && !target.devices.reached_rates(d) && !o.modelling.peak_rates;
@@ -484,6 +479,11 @@ void write_exports(const options& o, const tool::input& whole, const staged_mode
     }
     step.found.exports.push_back(std::move(written.text));
   }
+}
+
+bool is_trained(const workload& w) {
+  const auto all = ids(w.num_ops());
+  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
 }
 
 /// A step of that shape. Null if no order of it is faster than `faster_than` seconds; without a problem (`made`) if no

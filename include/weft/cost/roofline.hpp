@@ -43,10 +43,7 @@ struct roofline : link_transfers {
 private:
   template <class P>
   static constexpr bool are_alike(const P& p, device_id a, device_id b) {
-    bool alike = p.speed(a) == p.speed(b) && p.memory_bandwidth(a) == p.memory_bandwidth(b);
-    if constexpr (requires { p.kind(a); }) {
-      alike = alike && p.kind(a) == p.kind(b);
-    }
+    bool alike = p.kind(a) == p.kind(b) && p.speed(a) == p.speed(b) && p.memory_bandwidth(a) == p.memory_bandwidth(b);
     if constexpr (requires { p.reached_rates(a); }) {
       alike = alike && p.reached_rates(a) == p.reached_rates(b);
     }
