@@ -15,7 +15,7 @@
 
 namespace weft::torch::detail {
 
-/// The value that torch.save wrote into an entry of the archive; nothing if there is no such entry. Throws `parse_error`.
+/// The value that torch.save wrote into an entry of the archive; nothing if there is none. Throws `parse_error`.
 inline c10::IValue saved_in(const pytorch::detail::opened_archive& archive, const std::string& entry) {
   const auto& names = archive.names();
   const auto at = std::ranges::find_if(names, [&](const auto& n) { return n == entry || n.ends_with("/" + entry); });

@@ -387,7 +387,7 @@ private:
     }
   }
 
-  /// Adds the edges to v: from the makers of what it reads, and for storages that are written, readers and writers before.
+  /// Adds the edges to v: from the makers of what it reads, and where it writes, from readers and writers before.
   void order(op_id v, const call& c) {
     const auto& schema = c.op.schema();
     std::vector<op_id> before;
