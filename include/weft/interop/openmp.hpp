@@ -4,6 +4,7 @@
 
 #include "weft/execute/teams.hpp"
 
+#include <cstdint>
 #include <utility>
 
 #include <omp.h>
@@ -21,6 +22,23 @@ struct openmp_teams {
     } const at_end{omp_get_max_threads()};
     omp_set_num_threads(static_cast<int>(s.team.threads));
     std::forward<Call>(call)();
+  }
+};
+
+/// Workers that are the threads of OpenMP: those of the parallel regions that the calling thread begins. Ops that they
+/// run must be content with one thread. Component `weft::openmp`.
+class openmp_crew {
+public:
+  explicit openmp_crew(std::uint32_t) {}
+
+  /// Runs `f(i)` for i from 0 to `count`, 0 on this thread. f must not throw. Not reentrant.
+  template <class F>
+  void run(std::uint32_t count, F&& f) {
+#pragma omp parallel num_threads(static_cast<int>(count + 1))
+    {
+      // with fewer threads than were asked for, some do the work of several, which must not wait for each other
+      f(static_cast<std::uint32_t>(omp_get_thread_num()));
+    }
   }
 };
 

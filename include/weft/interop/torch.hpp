@@ -3,3 +3,4 @@
 #pragma once
 
 #include "weft/interop/torch/session.hpp" // IWYU pragma: export
+#include "weft/interop/torch/tune.hpp"    // IWYU pragma: export

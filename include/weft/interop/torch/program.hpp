@@ -21,6 +21,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -50,6 +51,7 @@ struct given_tensor {
 /// ```
 struct program {
   std::vector<call> calls = {};          ///< by op
+  std::vector<std::string> keys = {};    ///< by op: what it computes of which shapes; equal ones cost the same
   std::vector<given_tensor> state = {};  ///< parameters, buffers and constants, which runs may change
   std::vector<given_tensor> inputs = {};
   std::vector<slot> results = {};
@@ -174,7 +176,39 @@ private:
     }
     storages_.add();
     maker_.push_back(none);
+    shapes_.push_back(shape_of(name));
     return s;
+  }
+  /// Element type, extents and strides, as the program has them.
+  std::string shape_of(const std::string& name) const {
+    const auto* meta = pytorch::detail::find(tensor_values_, name.c_str());
+    std::string text;
+    for (const char* part : {"dtype", "sizes", "strides"}) {
+      const auto* value = pytorch::detail::find(meta, part);
+      text += value == nullptr ? "?" : value->is_number() ? value->dump() : "[";
+      for (const auto& extent : pytorch::detail::items(value)) {
+        text += (text.back() == '[' ? "" : ",") + std::to_string(static_cast<std::int64_t>(
+                                                    pytorch::detail::whole_number(extent, "as_int").value_or(-1)));
+      }
+      text += value != nullptr && value->is_array() ? "]" : "";
+    }
+    return text;
+  }
+  /// The op with its arguments, tensors by their shapes.
+  std::string key_of(const call& c) const {
+    std::ostringstream text;
+    text << c.name << "(";
+    for (const char* separator = ""; const auto& a : c.arguments) {
+      text << std::exchange(separator, ", ");
+      if (a.slots.empty()) {
+        text << a.value;
+      }
+      for (const slot s : a.slots) {
+        text << (s == none ? "none" : shapes_[s]);
+      }
+    }
+    text << ")";
+    return text.str();
   }
   slot slot_of(const std::string& name) const {
     const auto at = slots_.find(name);
@@ -265,6 +299,7 @@ private:
       builder_.add_op({.bytes = 0, .name = "copy_of_" + std::to_string(v), .type = "aten.copy_"});
       call c{copy, "aten::copy_", {{.slots = {to}}, {.slots = {from}}, {.value = false}}, {{}}, {false}};
       order(v, c);
+      p_.keys.push_back(key_of(c));
       p_.calls.push_back(std::move(c));
     }
   }
@@ -287,6 +322,7 @@ private:
     builder_.add_op({.bytes = bytes_of(node), .name = name_of(node, target), .type = pytorch::detail::type_of(target)});
     order(v, c);
     bind_results(v, node, c);
+    p_.keys.push_back(key_of(c));
     p_.calls.push_back(std::move(c));
   }
 
@@ -453,6 +489,7 @@ private:
   std::unordered_map<std::string, slot> slots_;
   storages storages_;        ///< one per slot
   std::vector<op_id> maker_; ///< by slot
+  std::vector<std::string> shapes_; ///< by slot
   op_id last_random_ = none;
   std::set<std::string> missing_;
 };

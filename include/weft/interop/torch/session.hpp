@@ -2,6 +2,7 @@
 /// The tensors of a program while it runs.
 #pragma once
 
+#include "weft/core/budget.hpp"
 #include "weft/core/error.hpp"
 #include "weft/interop/torch/program.hpp"
 #include "weft/platform/machine.hpp"
@@ -36,12 +37,7 @@ public:
   explicit session(const program& p)
       : p_{&p}, values_(p.num_slots), readers_(p.num_slots, 0), is_kept_(p.num_slots, false),
         waiting_{std::make_unique<std::atomic<std::uint32_t>[]>(p.num_slots)} {
-    for (const auto* some : {&p.state, &p.inputs}) {
-      for (const auto& t : *some) {
-        values_[t.to] = t.value.defined() ? t.value.detach().clone() : at::Tensor{};
-        is_kept_[t.to] = true;
-      }
-    }
+    restart();
     for (const slot s : p.results) {
       is_kept_[s] = true;
     }
@@ -56,6 +52,20 @@ public:
     }
     reset();
   }
+
+  /// Gives parameters, buffers and inputs the values again that the program has.
+  void restart() {
+    for (const auto* some : {&p_->state, &p_->inputs}) {
+      for (const auto& t : *some) {
+        values_[t.to] = t.value.defined() ? t.value.detach().clone() : at::Tensor{};
+        is_kept_[t.to] = true;
+      }
+    }
+  }
+
+  const workload& graph() const { return p_->graph; }
+  /// Ops with the same key cost the same.
+  const std::string& key(op_id v) const { return p_->keys[v]; }
 
   /// Gives the i-th input, which is not copied. Throws `value_error` if the program has no such input, or one of
   /// another shape or type.
@@ -100,6 +110,22 @@ public:
 
   /// Runs an op with a team of threads, after all that the graph has before it. Throws `error` with the op's name.
   void run(op_id v, team t = {}) {
+    call_with(v, t, [](const call& c, auto& stack) { torch::run(c, stack); });
+  }
+  /// The same; returns the seconds that PyTorch's op took, without what it takes to call it here.
+  double timed_run(op_id v, team t = {}) {
+    double seconds = 0;
+    call_with(v, t, [&](const call& c, auto& stack) {
+      const stopwatch watch;
+      torch::run(c, stack);
+      seconds = watch.seconds();
+    });
+    return seconds;
+  }
+
+private:
+  template <class Call>
+  void call_with(op_id v, team t, Call call_op) {
     set_threads(static_cast<int>(t.threads));
     const auto& c = p_->calls[v];
     thread_local std::vector<c10::IValue> stack;
@@ -110,7 +136,7 @@ public:
     for (const auto& a : c.arguments) {
       push(a, stack);
     }
-    torch::run(c, stack);
+    call_op(c, stack);
     for (std::size_t i = 0; i < c.results.size() && i < stack.size(); ++i) {
       keep(c, i, std::move(stack[i]));
     }
@@ -123,7 +149,6 @@ public:
     }
   }
 
-private:
   void reset() {
     for (std::size_t s = 0; s < readers_.size(); ++s) {
       waiting_[s].store(readers_[s], std::memory_order_relaxed);
