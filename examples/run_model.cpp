@@ -376,9 +376,10 @@ nlohmann::ordered_json as_json(tuned_program& p, const findings& f, const weft::
     {"predicted_ms", predicted(chosen, usual) * 1e3},
     {"profiled_ms", chosen.predicted.makespan * 1e3}, {"ratio_to_recommended", ratio(chosen, usual)},
     {"ratio_to_best_uniform", ratio(chosen, by_hand)}, {"max_difference", f.max_difference},
-    {"max_difference_to_recommended", f.to_recommended}, {"max_difference_of_thread_counts", f.of_threads}, {"losses", f.losses},
+    {"max_difference_to_recommended", f.to_recommended}, {"max_difference_of_thread_counts", f.of_threads},
+    {"losses", f.losses},
     {"spread", spread(usual)}, {"executor_us_per_op", f.executor_seconds * 1e6}, {"executor_share", f.executor_share},
-    {"tuning_seconds", found.tuning_seconds()}, {"tuning_steps", found.tuning_seconds() / usual.measured()},
+    {"tuning_seconds", found.tuning_seconds()}, {"tuning_steps", found.tuning_time_in_steps()},
     {"peak_bytes", f.peak_bytes}};
   for (const auto& s : all) {
     if (!s.seconds.empty()) {
@@ -419,13 +420,13 @@ void print(tuned_program& p, const findings& f, const options& o, const weft::ma
   const double off = predicted(chosen, usual) / chosen.measured() - 1;
   fmt::print("chosen: {}, {:.0f} % of the recommended setting's time; the prediction was {:.0f} % {}\n",
              name_of(chosen), 100 * ratio(chosen, usual), std::abs(100 * off), off < 0 ? "below" : "above");
-  fmt::print("results and parameters after a step: {:.1e} from one op at a time with the same threads, relative to the\n"
-             "largest number of a tensor; {:.1e} from all cores for each op, as those are {:.1e} from one thread\n",
+  fmt::print("results and parameters after a step: {:.1e} from one op at a time with the same threads, relative to\n"
+             "the largest number of a tensor; {:.1e} from all cores for each op, as those are {:.1e} from one thread\n",
              f.max_difference, f.to_recommended, f.of_threads);
   fmt::print("calling an op takes {:.1f} us, {:.1f} % of the recommended setting's step; tensors that a step makes "
              "take {:.1f} MB\n", f.executor_seconds * 1e6, 100 * f.executor_share, double(f.peak_bytes) / 1e6);
   fmt::print("tuning took {:.1f} s, as long as {:.0f} steps of the recommended setting\n", found.tuning_seconds(),
-             found.tuning_seconds() / usual.measured());
+             found.tuning_time_in_steps());
   if (spread(usual) > 0.1) {
     fmt::print("the machine was busy: half of the recommended setting's times were more than {:.0f} % apart\n",
                100 * spread(usual));

@@ -6,34 +6,22 @@
 #include "tool/command_line.hpp"
 #include "tool/main.hpp"
 
-#include "weft/concurrency/baselines.hpp"
-#include "weft/concurrency/hill_climbing.hpp"
-#include "weft/concurrency/moldable.hpp"
-#include "weft/core/budget.hpp"
 #include "weft/core/random.hpp"
-#include "weft/cost/table.hpp"
-#include "weft/execute/concurrent_executor.hpp"
-#include "weft/execute/static_executor.hpp"
-#include "weft/graph/topological_order.hpp"
+#include "weft/execute/tuning.hpp"
 #include "weft/interop/hwloc.hpp"
 #include "weft/interop/openmp.hpp"
 #include "weft/io/files.hpp"
-#include "weft/partition/heft.hpp"
 #include "weft/report/html.hpp"
-#include "weft/schedule/static_order.hpp"
-#include "weft/simulate/manycore.hpp"
-#include "weft/simulate/record.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <exception>
 #include <functional>
-#include <iostream>
-#include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -41,13 +29,11 @@ std::string_view weft_echarts_js(); // embedded by the build
 
 namespace {
 
-namespace concurrency = weft::concurrency;
 namespace execute = weft::execute;
 
 struct options {
   std::vector<std::string> nets{"all"};
   unsigned steps = 40;
-  unsigned profiles = 4;
   unsigned threads = 0;
   std::string kernels = "separate";
   std::string attention = "separate";
@@ -73,28 +59,22 @@ void progress(const std::string& what) {
   }
 }
 
-/// A training step with all its kernels, and what is known of their times.
+/// A training step with all its kernels.
 class task {
 public:
-  task(std::string_view name, const weft::nn::network_options& lowering, const weft::machine& m)
-      : net_{kernels::make_net(name, lowering)}, step_{net_.bind()}, machine_{m},
-        classes_{graph(), keys()}, order_{weft::graph::topological_order(graph())} {
+  task(std::string_view name, const weft::nn::network_options& lowering, unsigned cores)
+      : net_{kernels::make_net(name, lowering)}, step_{net_.bind()} {
     for (const weft::op_id v : weft::ids(graph().num_ops())) {
-      for (unsigned threads = 1; threads <= m.cores(); ++threads) {
+      for (unsigned threads = 1; threads <= cores; ++threads) {
         step_.prepare(v, threads);
       }
     }
   }
 
-  const weft::workload& graph() const { return net_.step.graph; }
   const std::string& name() const { return net_.name; }
-  const weft::machine& machine() const { return machine_; }
-  const std::vector<weft::op_id>& order() const { return order_; }
-  const concurrency::op_classes& classes() const { return classes_; }
-  const concurrency::time_table& times() const { return times_; }
-  std::size_t profiling_runs() const { return profiling_runs_; }
-
-  /// The kernel of an op: what executors call.
+  const weft::workload& graph() const { return net_.step.graph; }
+  std::string key(weft::op_id v) const { return step_.key(v); }
+  void begin() {}
   void run(weft::op_id v, weft::team t) const { step_.run(v, t.threads); }
 
   /// The losses of the next steps, each run by `one_step`, from the same start.
@@ -110,317 +90,44 @@ public:
     return values;
   }
 
-  void run_sequentially(unsigned threads) const {
-    for (const weft::op_id v : order_) {
-      step_.run(v, threads);
-    }
-  }
-
-  /// Profiles until whole steps take about as long as their ops together; a profile taken while something else kept a
-  /// core busy does not pass.
-  void profile(unsigned max_profiles) {
-    for (unsigned tries = 0; tries < max_profiles; ++tries) {
-      profile_once();
-      if (agrees(1) && agrees(machine_.cores())) {
-        return;
-      }
-    }
-    progress("");
-    fmt::print(stderr, "train_step: {}: the machine is busy, predictions will be off\n", name());
-  }
-
 private:
-  /// Runs training steps with one op at a time until hill climbing knows how all classes of ops scale. All ops of a
-  /// step have the same team, the smallest that some class asks for: mixed teams would measure how threads are woken.
-  void profile_once() {
-    concurrency::profiler learn{
-      classes_, machine_.cores(), {.step = machine_.cores() > 8 ? 4u : 1u, .runs = 9, .spread = false}};
-    while (!learn.done()) {
-      weft::team team{machine_.cores()};
-      for (concurrency::class_id c = 0; c < classes_.num_classes(); ++c) {
-        if (const auto wanted = learn.climber(c).next(); wanted && wanted->threads < team.threads) {
-          team = *wanted;
-        }
-      }
-      run_sequentially(team.threads);
-      for (const weft::op_id v : order_) {
-        const weft::stopwatch watch;
-        step_.run(v, team.threads);
-        learn.record(v, team, std::max(watch.seconds(), 1e-9));
-      }
-    }
-    profiling_runs_ = learn.num_runs();
-    const auto measured = learn.times();
-    times_ = {classes_, machine_.cores(), [&](concurrency::class_id c, weft::team t) {
-                const bool nothing_to_do = step_.is_empty(classes_.representative(c));
-                return nothing_to_do ? 0.0 : measured.seconds_of_class(c, t);
-              }};
-  }
-
-  bool agrees(unsigned threads) const {
-    double predicted = 0;
-    for (const weft::op_id v : order_) {
-      predicted += times_.seconds(v, {threads});
-    }
-    std::vector<double> seconds;
-    for (int i = 0; i < 9; ++i) {
-      const weft::stopwatch watch;
-      run_sequentially(threads);
-      seconds.push_back(watch.seconds());
-    }
-    return std::abs(predicted / concurrency::median(std::move(seconds)) - 1) < 0.2;
-  }
-
-  std::vector<std::string> keys() const {
-    std::vector<std::string> all;
-    for (const weft::op_id v : weft::ids(graph().num_ops())) {
-      all.push_back(step_.key(v));
-    }
-    return all;
-  }
-
   kernels::training_net net_;
   kernels::bound_step step_;
-  weft::machine machine_;
-  concurrency::op_classes classes_;
-  std::vector<weft::op_id> order_;
-  concurrency::time_table times_;
-  std::size_t profiling_runs_ = 0;
 };
 
-/// Measured times as a cost model, for simulations: what ran is what is believed.
-struct measured_cost : weft::cost::link_transfers {
-  const concurrency::time_table* times = nullptr;
+using tuning = execute::tuned<task, execute::openmp_crew>;
+using execute::setting;
 
-  template <class W>
-  double seconds(const W&, weft::op_id v, const weft::machine& m, weft::team t) const {
-    const double s = times->seconds(v, t);
-    return s > 0 ? s + m.dispatch_seconds : 0;
-  }
-  template <class W, class P>
-  double compute_time(const W&, weft::op_id v, const P&, weft::device_id) const {
-    return times->seconds(v, {});
-  }
-};
-
-/// A way to run a step, how long it is predicted to take, and how long it took.
-struct setting {
-  std::string name;
-  std::string detail;
-  std::function<execute::run_report(const execute::run_options&)> step;
-  weft::trace predicted = {};
-  std::vector<double> seconds = {};
-};
-
-template <class Strategy>
-setting online(const task& t, std::string name, std::string detail, const Strategy& s) {
-  using executor = weft::concurrent_executor<Strategy, execute::openmp_teams>;
-  const auto run = std::make_shared<executor>(t.graph(), t.times(), t.machine(), s);
-  setting made{std::move(name), std::move(detail), [run, &t](const execute::run_options& o) {
-                 return (*run)([&t](weft::op_id v, weft::team team) { t.run(v, team); }, o);
-               }};
-  const auto one = weft::single(t.machine());
-  const weft::problem p{t.graph(), one, measured_cost{{}, &t.times()}};
-  weft::manycore_simulator simulator{p, s, {t.times()}};
-  simulator.run({weft::placement(t.graph().num_ops(), 0)}, weft::simulate::recorder{made.predicted});
-  return made;
-}
-
-/// One op after the other, each on all cores, with the least possible overhead: no decision is made at run time.
-setting recommended(const task& t) {
-  weft::plan p{weft::placement(t.graph().num_ops(), 0)};
-  for (const weft::op_id v : t.order()) {
-    p.order.push_back(weft::step::run(v));
-  }
-  const weft::team all{t.machine().cores()};
-  const auto run = std::make_shared<weft::static_executor>(t.graph(), p);
-  setting made{"recommended", fmt::format("1 op at a time, {} threads", all.threads),
-               [run, all, &t](const execute::run_options& o) {
-                 return (*run)([all, &t](weft::op_id v) { t.run(v, all); }, o);
-               }};
-  made.predicted.ops.resize(t.graph().num_ops());
-  for (const weft::op_id v : t.order()) {
-    const double finish = made.predicted.makespan + t.times().seconds(v, all);
-    made.predicted.ops[v] = {0, made.predicted.makespan, finish, all.threads};
-    made.predicted.makespan = finish;
-  }
-  return made;
-}
-
-/// Decided before the run: every op has one thread, HEFT deals ops to the cores by the measured times.
-setting planned(const task& t) {
-  const std::uint32_t cores = t.machine().cores();
-  const weft::platform<weft::uniform_links> workers{std::vector<weft::device>(cores), {{.latency = 3e-7}}};
-  const weft::problem p{t.graph(), workers, measured_cost{{}, &t.times()}};
-  weft::rng random;
-  weft::workspace scratch;
-  const weft::plan plan = weft::partition::run(weft::partition::heft{}, p, random, scratch)->plan;
-  const auto run = std::make_shared<weft::static_executor>(t.graph(), plan);
-  setting made{"static_plan", "planned by HEFT, 1 thread per op",
-               [run, &t](const execute::run_options& o) {
-                 return (*run)([&t](weft::op_id v) { t.run(v, {}); }, o);
-               }};
-  weft::simulator simulator{p, weft::schedule::static_order{}};
-  simulator.run(plan, weft::simulate::recorder{made.predicted});
-  return made;
-}
-
-double median(std::vector<double> x) { return concurrency::median(std::move(x)); }
-
-double seconds_of(setting& s) { return s.step({}).seconds; }
-
-/// The setting of that shape that takes the shortest, of all that fit.
-template <class Search, class Make>
-concurrency::uniform_setting by_trial(const task& t, Search search, Make make) {
-  return search(t.machine(), [&](const auto& strategy) {
-    auto tried = make(strategy);
-    std::vector<double> seconds;
-    for (int i = 0; i < 7; ++i) {
-      seconds.push_back(seconds_of(tried));
-    }
-    return median(seconds);
-  });
-}
-
-std::vector<setting> make_settings(const task& t) {
-  const auto m = t.machine();
-  std::vector<setting> all;
-  all.push_back(recommended(t));
-  all.push_back(online(t, "per_socket", fmt::format("{} at a time, {} threads each", m.sockets, m.cores_per_socket),
-                       concurrency::per_socket(m)));
-  all.push_back(online(t, "equal_split", "all ready ops share the cores", concurrency::equally_split));
-  const auto try_out = [&](const auto& s) { return online(t, "", "", s); };
-  const auto by_hand = by_trial(
-    t, [](const auto& machine, auto f) { return concurrency::manual_optimum(machine, f); }, try_out);
-  all.push_back(online(t, "manual_optimum", fmt::format("{} at a time, {} threads each", by_hand.inter, by_hand.intra),
-                       concurrency::uniform(by_hand.inter, by_hand.intra)));
-  const auto executors = by_trial(
-    t, [](const auto& machine, auto f) { return concurrency::best_symmetric(machine, f); }, try_out);
-  all.push_back(online(t, "symmetric", fmt::format("{} executors, {} threads each", executors.inter, executors.intra),
-                       concurrency::symmetric(executors.inter, executors.intra)));
-  all.push_back(online(t, "s1", fmt::format("best threads per op, {} profiling runs", t.profiling_runs()),
-                       concurrency::s1));
-  all.push_back(online(t, "s1_s2", "… one team per op type", concurrency::s1_s2));
-  all.push_back(online(t, "s1_s2_s3", "… co-run on idle cores", concurrency::s1_s2_s3));
-  all.push_back(online(t, "s1_s2_s3_s4", "… and on second hardware threads", concurrency::s1_s2_s3_s4));
-  all.push_back(planned(t));
-  return all;
-}
-
-/// The setting that was the fastest so far, to be used from then on: it begins as the winner of a short trial among
-/// those that predictions say are within a third of the best, and goes on learning from every round that is measured.
-/// The recommended one takes part, so that nobody is worse off for long.
-class decision {
-public:
-  explicit decision(std::vector<setting>& all) : all_{&all} {
-    double best = std::numeric_limits<double>::infinity();
-    for (const auto& s : all) {
-      best = std::min(best, s.predicted.makespan);
-    }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i == 0 || all[i].predicted.makespan < best * 4 / 3) {
-        candidates_.push_back({i, {}});
-      }
-    }
-  }
-
-  void try_candidates(unsigned rounds, const std::string& net) {
-    for (unsigned round = 0; round < rounds; ++round) {
-      progress(fmt::format("{}: trial {} of {}", net, round + 1, rounds));
-      for (auto& c : candidates_) {
-        (void)seconds_of((*all_)[c.setting]);
-        c.seconds.push_back(seconds_of((*all_)[c.setting]));
-      }
-    }
-    decide();
-  }
-
-  void learn(std::size_t of, double seconds) {
-    for (auto& c : candidates_) {
-      if (c.setting == of) {
-        c.seconds.push_back(seconds);
-      }
-    }
-  }
-
-  void decide() {
-    double least = std::numeric_limits<double>::infinity();
-    for (const auto& c : candidates_) {
-      if (const double seconds = median(c.seconds); seconds < least) {
-        least = seconds;
-        chosen_ = c.setting;
-      }
-    }
-  }
-
-  std::size_t chosen() const { return chosen_; }
-  std::size_t num_candidates() const { return candidates_.size(); }
-
-private:
-  struct candidate {
-    std::size_t setting;
-    std::vector<double> seconds;
-  };
-  std::vector<setting>* all_;
-  std::vector<candidate> candidates_;
-  std::size_t chosen_ = 0;
-};
-
-/// Every setting must compute what one thread computes; returns the largest relative difference.
-double check_numbers(task& t, std::vector<setting>& settings) {
+/// Every setting must compute what one thread computes.
+void check_numbers(task& t, tuning& found) {
   constexpr unsigned steps = 4;
-  const auto expected = t.losses(steps, [&] { t.run_sequentially(1); });
-  double worst = 0;
-  for (auto& s : settings) {
-    const auto found = t.losses(steps, [&] {
-      const auto report = s.step({});
-      report.rethrow();
-      if (report.num_finished != t.graph().num_ops()) {
-        throw weft::error(s.name + ": not every op ran");
-      }
-    });
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const double off = std::abs(found[i] - expected[i]) / std::max(std::abs(expected[i]), 1e-6);
+  const auto expected = t.losses(steps, [&] { found.run(found.one_thread).rethrow(); });
+  for (std::size_t s = 0; s < found.settings().size(); ++s) {
+    const auto losses = t.losses(steps, [&] { found.run(s).rethrow(); });
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      const double off = std::abs(losses[i] - expected[i]) / std::max(std::abs(expected[i]), 1e-6);
       if (!(off < 1e-2)) {
-        throw weft::error(
-          fmt::format("{} with {}: loss {} is {} instead of {}", t.name(), s.name, i, found[i], expected[i]));
+        throw weft::error(fmt::format("{} with setting {}: loss {} is {} instead of {}", t.name(), s, i, losses[i],
+                                      expected[i]));
       }
-      worst = std::max(worst, off);
     }
   }
-  return worst;
 }
 
-/// Runs each setting in turn, in another order each round, so that what disturbs the machine disturbs all alike.
-void measure(const task& t, std::vector<setting>& settings, unsigned steps) {
-  weft::rng random{1};
-  decision decided{settings};
-  decided.try_candidates(15, t.name());
-  const std::size_t last = settings.size();
-  settings.push_back(
-    {"decided", "", [&](const execute::run_options& o) { return settings[decided.chosen()].step(o); }});
-  std::vector<std::size_t> turn(settings.size());
-  for (std::size_t i = 0; i < turn.size(); ++i) {
-    turn[i] = i;
+std::string name_of(const setting& s) {
+  using enum execute::setting_kind;
+  const auto shape = fmt::format("_{}x{}", s.at_once, s.threads);
+  switch (s.kind) {
+  case one_at_a_time: return "one_at_a_time" + shape;
+  case uniform: return "uniform" + shape;
+  case symmetric: return "symmetric" + shape;
+  case s1: return "s1";
+  case s1_s2: return "s1_s2";
+  case s1_s2_s3: return "s1_s2_s3";
+  case s1_s2_s3_s4: return "s1_s2_s3_s4";
+  case planned: break;
   }
-  for (unsigned round = 0; round < steps; ++round) {
-    progress(fmt::format("{}: round {} of {}", t.name(), round + 1, steps));
-    random.shuffle(turn);
-    for (const auto i : turn) {
-      (void)settings[i].step({}); // after another setting, caches and sleeping threads are its, not this one's
-      double sum = 0;
-      for (int k = 0; k < 3; ++k) {
-        sum += seconds_of(settings[i]);
-      }
-      settings[i].seconds.push_back(sum / 3);
-      decided.learn(i, sum / 3);
-    }
-    decided.decide();
-  }
-  const auto& winner = settings[decided.chosen()];
-  settings[last].predicted = winner.predicted;
-  settings[last].step = winner.step;
-  settings[last].detail = fmt::format("by trials of {}: {}", decided.num_candidates(), winner.name);
+  return s.threads > 0 ? "planned" + shape : fmt::format("planned_{:.2f}{}", s.min_efficiency, s.alone ? "_alone" : "");
 }
 
 struct interval {
@@ -440,69 +147,72 @@ interval ratio(const setting& s, const setting& base) {
     for (std::size_t i = 0; i < ratios.size(); ++i) {
       sample.push_back(ratios[random.below(ratios.size())]);
     }
-    medians.push_back(median(std::move(sample)));
+    medians.push_back(weft::concurrency::median(std::move(sample)));
   }
   std::sort(medians.begin(), medians.end());
-  return {median(ratios), medians[25], medians[974]};
+  return {weft::concurrency::median(ratios), medians[25], medians[974]};
 }
 
-void print(const task& t, const std::vector<setting>& settings, const options& o) {
+/// A line of the table: a setting with its name there.
+struct row {
+  std::string name;
+  std::string detail;
+  std::size_t setting;
+};
+
+/// All settings, and the one that was chosen once more.
+std::vector<row> rows_of(const tuning& found) {
+  std::vector<row> rows;
+  for (std::size_t i = 0; i < found.settings().size(); ++i) {
+    rows.push_back({i == found.recommended ? "recommended" : name_of(found.settings()[i]), "", i});
+  }
+  rows.push_back({"decided", name_of(found.settings()[found.chosen()]), found.chosen()});
+  return rows;
+}
+
+void print(const task& t, const tuning& found, const options& o, const weft::machine& m) {
   const bool csv = o.format == "csv";
   if (!csv) {
-    fmt::print("\n{}: {} ops on {}\n{:<16}{:>11}{:>8}{:>17}{:>16}\n", t.name(), t.graph().num_ops(), t.machine().name,
+    fmt::print("\n{}: {} ops on {}\n{:<20}{:>11}{:>8}{:>17}{:>16}\n", t.name(), t.graph().num_ops(), m.name,
                "setting", "step (ms)", "ratio", "95 % interval", "predicted (ms)");
   }
-  for (const auto& s : settings) {
-    const auto r = ratio(s, settings.front());
-    const double ms = median(s.seconds) * 1e3;
+  for (const auto& [name, detail, i] : rows_of(found)) {
+    const auto& s = found.settings()[i];
+    const auto r = ratio(s, found.settings()[found.recommended]);
+    const double ms = s.measured() * 1e3;
     if (csv) {
-      fmt::print("{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}\n", t.name(), s.name, t.machine().cores(), ms, r.middle,
-                 r.low, r.high, s.predicted.makespan * 1e3);
+      fmt::print("{},{},{},{:.4f},{:.4f},{:.4f},{:.4f},{:.4f}\n", t.name(), name, m.cores(), ms, r.middle, r.low,
+                 r.high, s.predicted.makespan * 1e3);
     } else {
-      fmt::print("{:<16}{:>11.3f}{:>8.3f}{:>17}{:>16.3f}  {}\n", s.name, ms, r.middle,
-                 fmt::format("{:.3f} to {:.3f}", r.low, r.high), s.predicted.makespan * 1e3, s.detail);
+      fmt::print("{:<20}{:>11.3f}{:>8.3f}{:>17}{:>16.3f}  {}\n", name, ms, r.middle,
+                 fmt::format("{:.3f} to {:.3f}", r.low, r.high), s.predicted.makespan * 1e3, detail);
     }
   }
   std::fflush(stdout);
 }
 
-/// How far predictions are off, relative to what was measured.
-std::vector<double> prediction_errors(const std::vector<setting>& settings) {
-  std::vector<double> errors;
-  for (const auto& s : settings) {
-    const double measured = median(s.seconds);
-    errors.push_back(std::abs(s.predicted.makespan - measured) / measured);
-  }
-  return errors;
-}
-
-/// The table, and a chart of the fastest setting: what was predicted above what was measured.
-void add_to_report(weft::report::html_report& report, const task& t, std::vector<setting>& settings) {
+/// The table, and a chart of the chosen setting: what was predicted above what was measured.
+void add_to_report(weft::report::html_report& report, const task& t, tuning& found, const weft::machine& m) {
   weft::report::text_table table{
     t.name(), {"setting", "step (ms)", "ratio to recommended", "95 % interval", "predicted (ms)", ""}, {}};
-  for (const auto& s : settings) {
-    const auto r = ratio(s, settings.front());
-    table.rows.push_back({s.name, fmt::format("{:.3f}", median(s.seconds) * 1e3), fmt::format("{:.3f}", r.middle),
+  for (const auto& [name, detail, i] : rows_of(found)) {
+    const auto& s = found.settings()[i];
+    const auto r = ratio(s, found.settings()[found.recommended]);
+    table.rows.push_back({name, fmt::format("{:.3f}", s.measured() * 1e3), fmt::format("{:.3f}", r.middle),
                           fmt::format("{:.3f} to {:.3f}", r.low, r.high),
-                          fmt::format("{:.3f}", s.predicted.makespan * 1e3), s.detail});
+                          fmt::format("{:.3f}", s.predicted.makespan * 1e3), detail});
   }
   report.tables.push_back(std::move(table));
-  const auto best = std::min_element(settings.begin(), settings.end(), [](const setting& a, const setting& b) {
-    return median(a.seconds) < median(b.seconds);
-  });
-  const auto machine = weft::single(t.machine());
-  const auto make = [&](const char* what, weft::trace trace) {
-    for (auto& r : trace.ops) { // workers of a plan are cores of the one machine
-      r.device = r.device == weft::none ? weft::none : 0;
-    }
-    trace.transfers.clear();
-    auto run = weft::report::make_gantt_run(what, std::move(trace), t.graph(), machine);
-    run.device_slots = {t.machine().cores()};
+  const auto machine = weft::single(m);
+  const auto make = [&](const char* what, const weft::trace& trace) {
+    auto run = weft::report::make_gantt_run(what, trace, found.item_graph(), machine);
+    run.device_slots = {m.cores()};
     return run;
   };
-  const auto title = fmt::format("{}, {}: predicted and measured", t.name(), best->name);
+  const auto& best = found.settings()[found.chosen()];
   report.runs.push_back(weft::report::overlay(
-    title, {make("predicted", best->predicted), make("measured", best->step({.record = true}).trace)}));
+    fmt::format("{}, {}: predicted and measured", t.name(), name_of(best)),
+    {make("predicted", best.predicted), make("measured", found({.record = true}).trace)}));
 }
 
 std::vector<std::string> chosen(const options& o) {
@@ -540,10 +250,6 @@ options parse(int argc, char** argv) {
     ->capture_default_str();
   app.add_option("--steps", o.steps, "Rounds in which each setting is measured")
     ->check(CLI::Range(1u, 100000u))
-    ->type_name("N")
-    ->capture_default_str();
-  app.add_option("--profiles", o.profiles, "How often to profile at most, until profiles agree with whole steps")
-    ->check(CLI::Range(1u, 100u))
     ->type_name("N")
     ->capture_default_str();
   app.add_option("--threads", o.threads, "Cores to use; 0 for all of this machine")
@@ -589,23 +295,30 @@ int run(int argc, char** argv) {
   }
   std::vector<double> errors;
   for (const auto& name : nets) {
-    progress(name + ": preparing kernels");
-    task t{name, o.lowering(), machine};
-    progress(name + ": profiling");
-    t.profile(o.profiles);
-    auto settings = make_settings(t);
+    progress(name + ": tuning");
+    task t{name, o.lowering(), machine.cores()};
+    tuning found{t, {.here = machine}};
     progress(name + ": comparing results with those of one thread");
-    check_numbers(t, settings);
-    measure(t, settings, o.steps);
+    check_numbers(t, found);
+    found.forget_times();
+    std::vector<std::size_t> all(found.settings().size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    for (unsigned round = 0; round < o.steps; ++round) {
+      progress(fmt::format("{}: round {} of {}", name, round + 1, o.steps));
+      found.measure(all, 1);
+    }
     progress("");
-    print(t, settings, o);
-    std::ranges::copy(prediction_errors(settings), std::back_inserter(errors));
+    print(t, found, o, machine);
+    for (const auto& s : found.settings()) {
+      errors.push_back(std::abs(s.predicted.makespan / s.measured() - 1));
+    }
     if (!o.html.empty()) {
-      add_to_report(report, t, settings);
+      add_to_report(report, t, found, machine);
     }
   }
   if (o.format == "table") {
-    fmt::print("\nprediction error: median {:.1f} % of {} settings\n", 100 * median(errors), errors.size());
+    fmt::print("\nprediction error: median {:.1f} % of {} settings\n",
+               100 * weft::concurrency::median(errors), errors.size());
   }
   if (!o.html.empty()) {
     weft::io::write_file(o.html, [&](std::ostream& out) { weft::report::write_html(out, report, weft_echarts_js()); });
@@ -621,7 +334,7 @@ int main(int argc, char** argv) {
   // cost the recommended setting something: docs/performance.md has both. The variable is read when the library is
   // loaded.
   if (std::getenv("GOMP_SPINCOUNT") == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
-    setenv("GOMP_SPINCOUNT", "5000", 1);
+    setenv("GOMP_SPINCOUNT", "20000", 1);
     execv("/proc/self/exe", argv);
   }
   return tool::main_of("train_step", argc, argv, run);

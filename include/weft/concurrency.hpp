@@ -23,6 +23,7 @@
 #include "weft/concurrency/sampled_curve.hpp"
 #include "weft/concurrency/scaling_laws.hpp"
 #include "weft/concurrency/strategy.hpp"
+#include "weft/concurrency/team_plan.hpp"
 #include "weft/concurrency/threads.hpp"
 #include "weft/concurrency/time_table.hpp"
 #include "weft/validate/teams.hpp"

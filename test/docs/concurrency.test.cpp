@@ -139,4 +139,18 @@ TEST_CASE("docs: a plan on threads") {
   CHECK(report.num_finished == workload.num_ops());
 }
 
+TEST_CASE("docs: a plan of teams") {
+  const auto workload = fork_and_join();
+  const weft::machine machine{.name = "here", .cores_per_socket = 2};
+  const auto times = weft::concurrency::tabulate(workload, weft::concurrency::op_classes{workload}, machine, mostly_parallel{});
+  const auto kernel = [](weft::op_id, weft::team) {};
+  // [team_plan]
+  const weft::concurrency::op_graph graph{workload};
+  const auto plan = weft::concurrency::plan_teams(graph, times, machine, {.alone = true});
+  weft::phased_executor run{graph, plan}; // or weft::phased_executor<weft::execute::openmp_crew>
+  const auto report = run(kernel);
+  // [team_plan]
+  CHECK(report.num_finished == workload.num_ops());
+}
+
 } // namespace docs_concurrency_test

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 """Traces steps of small models with scripts/torch_step.py, which compares each with PyTorch's own run, and reads them
-with `place`; `run_program` runs some of them, as PyTorch does: torch_step.py path/to/place [path/to/run_program].
+with `place`; `run_model` runs some of them, as PyTorch does: torch_step.py path/to/place [path/to/run_model].
 Skipped where no Python has PyTorch."""
 import json, os, re, subprocess, sys, tempfile, zipfile
 
@@ -226,16 +226,46 @@ with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([PYTHON, '-c', LOSSES, SCRIPT, *(f'{model}:{f}' for f in trained)], capture_output=True,
                               text=True)
         for function, expected in zip(trained, json.loads(done.stdout)):
-            for workers in '1', '2':
-                found = subprocess.run([RUN, path_of(function), workers, '3'], capture_output=True, text=True)
-                losses = [float(x) for x in re.findall(r'loss ([\d.]+)', found.stdout)]
-                check(len(losses) == 3 and all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(losses, expected)),
-                      f'{function} on {workers}: {found.stdout}{found.stderr}, PyTorch has {expected}')
-        for arguments, why in (([], 'give a program'), ([path_of('adam'), 'two'], '"two" is not a number of workers'),
+            result, profile = os.path.join(folder, 'found.json'), os.path.join(folder, 'profile.json')
+            for threads in '1', '2':
+                found = subprocess.run([RUN, path_of(function), '--threads', threads, '--rounds', '2', '--json', result,
+                                        '--profile', profile, '--emit'], capture_output=True, text=True)
+                check(found.returncode == 0 and 'torch.set_num_threads(' in found.stdout,
+                      f'{function} with {threads} threads: {found.stdout}{found.stderr}')
+                if found.returncode:
+                    continue
+                with open(result) as f:
+                    j = json.load(f)
+                check(len(j['losses']) == 3 and all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(j['losses'], expected)),
+                      f'{function} with {threads} threads: {j["losses"]}, PyTorch has {expected}')
+                check(j['max_difference'] == 0, f'{function} with {threads} threads differs: {j["max_difference"]}')
+                check(len(j['threads']) == j['ops'] and j['items'] <= j['ops'] and
+                      all(1 <= v['threads'] <= int(threads) for v in j['threads']), f'{function}: threads of ops')
+                check(all(j[k] > 0 for k in ('chosen_ms', 'recommended_ms', 'best_uniform_ms', 'predicted_ms',
+                                             'peak_bytes')), f'{function}: {j}')
+        html = os.path.join(folder, 'report.html')
+        given = os.path.join(folder, 'x.pt')
+        subprocess.run([PYTHON, '-c', f'import torch; torch.save(torch.ones(32, 64), {given!r}); '
+                                      f'torch.save(torch.ones(2), {given + "2"!r})'], check=True)
+        with zipfile.ZipFile(path_of('adam')) as z:
+            signature = json.loads(z.read('serialized_exported_program.json'))['graph_module']['signature']
+        name = next(s['user_input']['arg']['as_tensor']['name'] for s in signature['input_specs'] if 'user_input' in s)
+        found = subprocess.run([RUN, path_of('adam'), '--all', '--rounds', '1', '--budget', '0.5', '--html', html,
+                                '--input', f'{name}={given}'], capture_output=True, text=True)
+        check(found.returncode == 0 and 'S1 to S3' in found.stdout and os.path.getsize(html) > 10000,
+              f'a report: {found.stdout}{found.stderr}')
+        for arguments, why in (([], 'program'), ([path_of('adam'), '--threads', '1000'], 'this machine has'),
+                               ([path_of('adam'), '--threads', 'two'], 'two'),
+                               ([path_of('adam'), '--json', f'{folder}/none/x.json'], 'cannot be opened'),
+                               ([path_of('adam'), '--input', 'x'], 'give NAME=FILE'),
+                               ([path_of('adam'), '--input', f'none={given}'], 'inputs: ' + name),
+                               ([path_of('adam'), '--input', f'{name}={model}'], 'not a tensor that torch.save wrote'),
+                               ([path_of('adam'), '--input', f'{name}={given}2'], 'has to be Float [32, 64]'),
+                               ([path_of('adam'), '--profile', model], 'not valid JSON'),
                                ([os.path.join(folder, 'none.pt2')], 'none.pt2'), ([model], 'not valid JSON')):
             found = subprocess.run([RUN, *arguments], capture_output=True, text=True)
-            check(found.returncode == 1 and len(found.stderr.splitlines()) == 1 and why in found.stderr,
-                  f'run_program {arguments}: {found.stderr}')
+            check(found.returncode != 0 and len(found.stderr.splitlines()) == 1 and why in found.stderr,
+                  f'run_model {arguments}: {found.stderr}')
 
     bad = [(job(function), why) for function, why in (
         ('nadam', 'NAdam reads numbers of a tensor'), ('decaying', 'step 2 of the traced graph'),

@@ -13,6 +13,7 @@
 #include "weft/execute/concurrent_executor.hpp"
 #include "weft/execute/items.hpp"
 #include "weft/execute/phased_executor.hpp"
+#include "weft/execute/setting.hpp"
 #include "weft/execute/team_executor.hpp"
 #include "weft/simulate/manycore.hpp"
 #include "weft/simulate/record.hpp"
@@ -35,86 +36,7 @@
 #include <vector>
 
 namespace weft {
-
-/// A step that runs again and again: a graph of ops, and a kernel for each. `begin` is called before each run; `run`
-/// calls the kernel of an op, with a team whose threads it makes, from any thread, when its inputs are there. Ops with
-/// the same `key` cost the same.
-template <class S>
-concept repeated_step = requires(S& s, const S& c, op_id v, team t) {
-  { c.graph() } -> dataflow_workload;
-  { c.key(v) } -> std::convertible_to<std::string>;
-  s.begin();
-  s.run(v, t);
-};
-
 namespace execute {
-
-/// A way to run the ops of a step.
-enum class setting_kind : std::uint8_t {
-  one_at_a_time, ///< with a number of threads
-  uniform,       ///< so many at a time, with so many threads each, as they become ready
-  symmetric,     ///< the same, on the critical path first
-  s1,            ///< one at a time, each with the threads that suit it
-  s1_s2,         ///< the same, with one number for all ops of a type where that costs little
-  s1_s2_s3,      ///< and others on cores that are idle
-  s1_s2_s3_s4,   ///< and on second hardware threads
-  planned,       ///< cores and threads of each op decided before the run
-};
-
-constexpr std::string_view to_string(setting_kind k) {
-  switch (k) {
-  case setting_kind::one_at_a_time: return "one at a time";
-  case setting_kind::uniform: return "uniform";
-  case setting_kind::symmetric: return "symmetric";
-  case setting_kind::s1: return "S1";
-  case setting_kind::s1_s2: return "S1 to S2";
-  case setting_kind::s1_s2_s3: return "S1 to S3";
-  case setting_kind::s1_s2_s3_s4: return "S1 to S4";
-  case setting_kind::planned: return "planned";
-  }
-  return "";
-}
-
-/// A way to run a step, and how long that takes.
-struct setting {
-  setting_kind kind = setting_kind::one_at_a_time;
-  std::uint32_t at_once = 1;              ///< ops
-  std::uint32_t threads = 0;              ///< of each op; 0: op by op
-  double min_efficiency = 0;              ///< of teams that were planned
-  bool alone = false;                     ///< wide ops of a plan have the machine for themselves
-  weft::trace predicted = {};             ///< by item
-  std::vector<double> seconds = {};       ///< of the steps that were run, except the first after another setting
-
-  /// The median; infinite if it was not run.
-  double measured() const {
-    return seconds.empty() ? std::numeric_limits<double>::infinity() : concurrency::median(seconds);
-  }
-};
-
-/// What tuning is doing.
-enum class tuning_phase : std::uint8_t {
-  warm_up,      ///< steps as frameworks recommend
-  climb,        ///< hill climbing over numbers of threads
-  side_by_side, ///< ops timed while others run
-  trial,        ///< the best settings by prediction, in turns
-};
-
-struct tuning_progress {
-  tuning_phase phase = tuning_phase::warm_up;
-  std::size_t steps = 0; ///< that were run
-  double spent = 0;      ///< seconds, as steps of the recommended setting
-};
-
-/// Options of tuning.
-struct tuning_options {
-  weft::machine here = {};                       ///< the machine, or a part of it
-  double steps = 50;                             ///< of the recommended setting, which take as long as tuning may …
-  double seconds = std::numeric_limits<double>::infinity(); ///< … and its limit
-  execute::joining joining = {};                 ///< of short ops
-  const concurrency::profile* known = nullptr;   ///< times of ops with their keys, measured here before
-  std::function<void(const tuning_progress&)> progress = {};
-  std::stop_token stop = {};
-};
 
 /// A step, tuned: the fastest setting that was found, ready to run, and what was found on the way. The recommended
 /// setting, one op at a time on all cores, takes part. Tuning runs the step, with all that it changes. The step must
@@ -212,8 +134,9 @@ public:
   const concurrency::time_table& times_side_by_side() const { return side_by_side_; }
   /// What was measured of ops alone, to be known next time.
   const concurrency::profile& profile() const { return profile_; }
-  /// Seconds that tuning took, and the steps that it ran.
+  /// Seconds that tuning took; how many steps of the recommended setting took as long meanwhile; the steps that it ran.
   double tuning_seconds() const { return tuning_seconds_; }
+  double tuning_time_in_steps() const { return tuning_seconds_ / concurrency::median(usual_seconds_); }
   std::size_t tuning_steps() const { return num_steps_; }
   std::size_t profiling_runs() const { return profiling_runs_; }
 
@@ -266,7 +189,8 @@ private:
     for (int i = 0; i < 3; ++i) {
       const stopwatch watch;
       const auto seconds = run_in_order(graph_.topological_order(), {here().cores()});
-      recommended_seconds_ = std::min(recommended_seconds_, watch.seconds());
+      usual_seconds_.push_back(watch.seconds());
+      recommended_seconds_ = std::min(recommended_seconds_, usual_seconds_.back());
       for (const op_id v : ids(seconds.size())) {
         short_[v] = std::min(short_[v], seconds[v]);
       }
@@ -325,22 +249,33 @@ private:
     }
   }
 
+  /// How much slower the machine is than when it was fastest: a step with all cores tells. Other programs and clocks
+  /// change that within seconds, and times of different moments are compared.
+  double slowness() {
+    step_->begin();
+    const stopwatch watch;
+    for (const op_id i : of_items_.topological_order()) {
+      run_item(i, {here().cores()});
+    }
+    ++num_steps_;
+    usual_seconds_.push_back(watch.seconds());
+    return std::max(usual_seconds_.back() / recommended_seconds_, 0.5);
+  }
+
   /// Runs steps with one item at a time until hill climbing knows how all classes scale. All items of a step have the
   /// same team, the smallest that some class asks for: mixed teams would measure how threads are woken.
   void climb() {
     concurrency::profiler learn{
       classes_, here().cores(), {.step = here().cores() > 8 ? 4u : 1u, .runs = 3, .agreement = 1.25, .spread = false}};
     replay(learn);
-    std::vector<std::vector<double>> seconds(classes_.num_classes());
-    for (std::optional<team> t; !stopped() && (t = smallest_wanted(learn));) {
+    for (std::optional<team> t; (t = smallest_wanted(learn)) && has_time();) {
+      const double slower = slowness();
       step_->begin();
-      for (auto& s : seconds) {
-        s.clear();
-      }
+      std::vector<std::vector<double>> seconds(classes_.num_classes());
       for (const op_id i : of_items_.topological_order()) {
         const stopwatch watch;
         run_item(i, *t);
-        seconds[classes_.class_of(i)].push_back(std::max(watch.seconds(), 1e-9));
+        seconds[classes_.class_of(i)].push_back(std::max(watch.seconds() / slower, 1e-9));
       }
       for (concurrency::class_id c = 0; c < classes_.num_classes(); ++c) {
         const double middle = concurrency::median(seconds[c]);
@@ -351,10 +286,18 @@ private:
       say(tuning_phase::climb);
     }
     profiling_runs_ = learn.num_runs();
-    alone_ = stopped() ? concurrency::time_table{classes_, here().cores(), [&](auto c, team) {
-                           return short_[items_.ops(classes_.representative(c)).front()];
-                         }}
-                       : learn.times();
+    is_climbed_ = learn.done();
+    alone_ = is_climbed_ ? learn.times() : concurrency::time_table{classes_, here().cores(), [&](auto c, team) {
+                                             return seconds_of(classes_.representative(c));
+                                           }};
+  }
+  /// Of an item with all cores.
+  double seconds_of(std::uint32_t item) const {
+    double sum = 0;
+    for (const op_id v : items_.ops(item)) {
+      sum += short_[v];
+    }
+    return sum;
   }
   static std::optional<team> smallest_wanted(const concurrency::profiler& learn) {
     std::optional<team> smallest;
@@ -387,13 +330,15 @@ private:
       const auto plan = concurrency::plan_teams(of_items_, alone_, here(), {.threads = p});
       auto run = executor_of(plan);
       std::vector<std::vector<double>> seconds(classes_.num_classes());
-      const unsigned runs = plan.predicted.makespan > 1.5 * recommended_seconds_ ? 2 : 4;
+      const unsigned runs = plan.predicted.makespan > 2.5 * recommended_seconds_ ? 2 : 4;
       for (unsigned i = 0; i < runs && has_time(); ++i) {
+        const double slower = slowness();
         step_->begin();
         const auto report = run({.stop = options_.stop, .record = true});
         report.rethrow();
         for (const op_id v : ids(i > 0 || runs == 1 ? of_items_.num_ops() : 0)) {
-          seconds[classes_.class_of(v)].push_back(report.trace.ops[v].finish - report.trace.ops[v].start);
+          seconds[classes_.class_of(v)].push_back((report.trace.ops[v].finish - report.trace.ops[v].start) /
+                                                   slower);
         }
         ++num_steps_;
         say(tuning_phase::side_by_side);
@@ -535,7 +480,7 @@ private:
 
   /// Runs the recommended setting and the best by prediction in turns. Those that turn out slower drop out.
   void try_settings() {
-    auto left = candidates();
+    auto left = is_climbed_ ? candidates() : std::vector{recommended};
     for (unsigned round = 1; left.size() > 1 && has_time(); ++round) {
       random_.shuffle(left);
       for (const std::size_t i : left) {
@@ -599,7 +544,8 @@ private:
   stopwatch watch_;
   rng random_{1};
   concurrency::op_graph graph_;
-  double recommended_seconds_ = 0;
+  double recommended_seconds_ = 0;         // the least …
+  std::vector<double> usual_seconds_;      // … of all steps of the recommended setting while tuning
   std::vector<double> short_; // by op: the least seconds that it took with all cores
   execute::items items_;
   workload item_graph_;
@@ -613,6 +559,7 @@ private:
   std::size_t chosen_ = recommended;
   std::size_t num_steps_ = 0;
   std::size_t profiling_runs_ = 0;
+  bool is_climbed_ = false; // all classes are known with all teams
   double tuning_seconds_ = 0;
 };
 

@@ -5,7 +5,9 @@
 #include "weft/execute/teams.hpp"
 
 #include <cstdint>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <omp.h>
 
@@ -26,7 +28,7 @@ struct openmp_teams {
 };
 
 /// Workers that are the threads of OpenMP: those of the parallel regions that the calling thread begins. Ops that they
-/// run must be content with one thread. Component `weft::openmp`.
+/// run have one thread each. Where OpenMP gives fewer, such as inside a parallel region, new threads do the rest.
 class openmp_crew {
 public:
   explicit openmp_crew(std::uint32_t) {}
@@ -34,9 +36,13 @@ public:
   /// Runs `f(i)` for i from 0 to `count`, 0 on this thread. f must not throw. Not reentrant.
   template <class F>
   void run(std::uint32_t count, F&& f) {
-#pragma omp parallel num_threads(static_cast<int>(count + 1))
+    const int wanted = static_cast<int>(count + 1);
+#pragma omp parallel num_threads(wanted)
     {
-      // with fewer threads than were asked for, some do the work of several, which must not wait for each other
+      std::vector<std::jthread> others;
+      for (int i = omp_get_thread_num() == 0 ? omp_get_num_threads() : wanted; i < wanted; ++i) {
+        others.emplace_back([&f, i] { f(static_cast<std::uint32_t>(i)); });
+      }
       f(static_cast<std::uint32_t>(omp_get_thread_num()));
     }
   }

@@ -329,6 +329,56 @@ TEST_CASE("torch: a step in a file") {
   CHECK_THROWS_AS(run::read_program(path), error);
 }
 
+TEST_CASE("torch: a program is tuned, and starts where it would have without") {
+  const std::string path = "tuned.pt2.tmp";
+  const auto w = numbers({3, 2}), x = numbers({4, 3});
+  io::write_file(path, [&](std::ostream& out) { out << archive_of(small(), {{"w", w}}, {x}); });
+  const std::vector<at::Tensor> batches{x, at::ones({4, 3}), x * 2};
+  std::vector<at::Tensor> losses;
+  // [tune]
+  auto step = weft::torch::tune(weft::torch::read_program(path));
+  for (const auto& batch : batches) {
+    const at::Tensor loss = step.run({batch}).front();
+    losses.push_back(loss);
+  }
+  // [tune]
+  std::filesystem::remove(path);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    CHECK(at::allclose(losses[i], at::relu(at::mm(batches[i], w * std::pow(0.5, i)) + 0.5)));
+  }
+  CHECK(at::allclose(step.values().state(0), w * 0.125));
+  CHECK(at::allclose(step.run().front(), at::relu(at::mm(batches[2], w * 0.125) + 0.5))); // with the last inputs
+  CHECK(step.found().settings().size() > 2);
+  CHECK(step.program().keys.size() == 4);
+  CHECK(step.program().keys[0] == "aten::mm(7[4,3][1,1], 7[3,2][1,1])");
+  CHECK_THROWS_WITH_AS(step.run({x, x}), "inputs: 2 are given, and the program has 1", value_error);
+  CHECK_THROWS_AS(step.run({at::ones({2, 3})}), value_error);
+  auto moved = std::move(step);
+  CHECK(moved.run().size() == 1);
+}
+
+TEST_CASE("torch: random programs compute the same with every setting, on two cores") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto p = random_program{seed}();
+    const auto expected = after(p, program_order(p));
+    run::session values{p};
+    execute::tuned<run::session, execute::openmp_crew> found{
+      values, {.here = {.name = "two", .cores_per_socket = 2}, .steps = 20, .joining = {.short_seconds = 1e-6}}};
+    for (std::size_t i = 0; i < found.settings().size(); ++i) {
+      values.restart();
+      at::manual_seed(7);
+      for (int k = 0; k < 2; ++k) {
+        found.run(i).rethrow();
+      }
+      auto all = values.results();
+      for (std::size_t k = 0; k < p.state.size(); ++k) {
+        all.push_back(values.state(k));
+      }
+      CHECK(same(all, expected));
+    }
+  }
+}
+
 TEST_CASE("torch: what an op refuses ends the run with its name") {
   auto made = run::program_of(archive_of(small(), {{"w", numbers({5, 2})}}, {numbers({4, 3})}), "small.pt2");
   run::session values{made};
