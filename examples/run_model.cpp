@@ -4,6 +4,7 @@
 #include "tool/command_line.hpp"
 #include "tool/interrupt.hpp"
 #include "tool/main.hpp"
+#include "tool/own_machine.hpp"
 
 #include "weft/interop/hwloc.hpp"
 #include "weft/interop/torch.hpp"
@@ -14,13 +15,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -66,7 +65,7 @@ options parse(int argc, char** argv) {
     ->check(CLI::Range(0u, 1024u))->type_name("N")->capture_default_str();
   app.add_option("--profile", o.profile, "Times of ops: read if the file is there, and written with what was measured")
     ->type_name("FILE");
-  app.add_option("--budget", o.budget, "Seconds for tuning; 0 for as long as 60 steps take")
+  app.add_option("--budget", o.budget, "Seconds for tuning; 0 for as long as 50 steps take")
     ->check(CLI::Range(0.0, 1e6))->type_name("S")->capture_default_str();
   app.add_option("--input", o.inputs, "A tensor, as torch.save writes it, in place of the example of an input")
     ->type_name("NAME=FILE");
@@ -80,35 +79,11 @@ options parse(int argc, char** argv) {
   return o;
 }
 
-/// Says on a terminal what is going on.
-void progress(const std::string& what) {
-  if (isatty(STDERR_FILENO) != 0) {
-    fmt::print(stderr, "\r\x1b[K{}", what);
-    std::fflush(stderr);
-  }
-}
-
 void say(const execute::tuning_progress& p) {
   constexpr std::array what{"warming up", "finding out how ops scale", "measuring ops side by side",
                             "trying the best settings"};
-  progress(fmt::format("tuning: {}; {} steps run, in the time of {:.0f}", what[static_cast<std::size_t>(p.phase)],
-                       p.steps, p.spent));
-}
-
-/// This machine, or as many of its cores as are to be used.
-weft::machine describe(unsigned threads) {
-  auto m = weft::local_topology{}.describe();
-  if (threads > m.cores()) {
-    throw weft::error(fmt::format("--threads {}: this machine has {} cores", threads, m.cores()));
-  }
-  if (threads > 0 && threads < m.cores()) {
-    m.sockets = 1;
-    m.cores_per_socket = threads;
-    m.cores_per_tile = 1;
-    m.name += fmt::format(", {} used", threads);
-  }
-  m.dispatch_seconds = 1e-6; // a decision of the concurrent executor
-  return m;
+  tool::progress(fmt::format("tuning: {}; {} steps run, which took as long as {:.0f} recommended ones",
+                             what[static_cast<std::size_t>(p.phase)], p.steps, p.spent));
 }
 
 at::Tensor read_tensor(const std::string& file) {
@@ -127,6 +102,7 @@ at::Tensor read_tensor(const std::string& file) {
 
 /// Puts the given inputs in place of the examples.
 void give_inputs(weft::torch::program& p, const std::vector<std::string>& inputs) {
+  weft::torch::session checked{p};
   for (const auto& given : inputs) {
     const auto equals = given.find('=');
     const auto name = given.substr(0, equals);
@@ -138,13 +114,18 @@ void give_inputs(weft::torch::program& p, const std::vector<std::string>& inputs
       }
       throw weft::error(fmt::format("--input {}: give NAME=FILE with one of the program's inputs: {}", given, names));
     }
-    weft::torch::session checked{p};
     try {
       auto value = read_tensor(given.substr(equals + 1));
       checked.set_input(static_cast<std::size_t>(to - p.inputs.begin()), value);
       to->value = std::move(value);
     } catch (const weft::error& e) {
       throw weft::error(fmt::format("--input {}: {}", name, e.what()));
+    }
+  }
+  for (const auto& input : p.inputs) {
+    if (!input.value.defined()) {
+      throw weft::error(fmt::format("input {} has no example in the program; give it by --input {}=FILE", input.name,
+                                    input.name));
     }
   }
 }
@@ -184,16 +165,16 @@ double spread(const execute::setting& s) {
   return (seconds[seconds.size() * 3 / 4] - seconds[seconds.size() / 4]) / seconds[seconds.size() / 2];
 }
 
-/// What a comparison found besides the times. Differences are the largest one of a number of a result, parameter or
-/// buffer after a step, relative to the largest of its tensor.
+/// What a comparison found besides the times. Differences are of results, parameters and buffers after a step: the
+/// largest absolute one in a tensor, divided by that tensor's largest absolute number.
 struct findings {
   std::size_t best_uniform = 0;
   double max_difference = 0;       ///< to one op at a time with the same number of threads for each
   double to_recommended = 0;       ///< to one op at a time with all cores
   double of_threads = 0;           ///< of the recommended setting to one thread: PyTorch's own
   std::vector<double> losses = {}; ///< first results of the first steps, if they are one number
-  double executor_seconds = 0;     ///< per op: what it takes to call it
-  double executor_share = 0;       ///< of the recommended setting
+  double call_seconds = 0;         ///< per op: what a call takes besides the op
+  double call_share = 0;           ///< of a step of the recommended setting
   std::int64_t peak_bytes = 0;     ///< of tensors that a step makes
   weft::trace measured = {};       ///< of the chosen setting, by item
 };
@@ -216,10 +197,12 @@ double largest_difference(const tensors& some, const tensors& others) {
   double most = 0;
   for (std::size_t i = 0; i < some.size(); ++i) {
     const auto a = some[i].to(at::kDouble), b = others[i].to(at::kDouble);
-    if (a.numel() > 0 && !at::equal(a, b)) {
-      const double apart = (a - b).abs().max().item<double>();
-      const double largest = std::max(b.abs().max().item<double>(), 1e-6);
-      most = std::max(most, std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart / largest);
+    const auto differs = a.ne(b).logical_and(a.isnan().logical_and(b.isnan()).logical_not());
+    if (differs.any().item<bool>()) {
+      const double apart = (a - b).abs().masked_select(differs).max().item<double>();
+      const auto finite = b.abs().masked_select(b.isfinite());
+      const double largest = finite.numel() > 0 ? std::max(finite.max().item<double>(), 1e-6) : 1;
+      most = std::max(most, std::isfinite(apart) ? apart / largest : 1); // where one is no number
     }
   }
   return most;
@@ -260,7 +243,7 @@ std::int64_t peak_bytes(const weft::torch::program& p) {
 void time_calls(tuned_program& p, findings& f) {
   const auto threads = p.found().settings()[tuned_program::tuning::recommended].threads;
   const auto order = weft::graph::topological_order(p.program().graph);
-  std::vector<double> shares;
+  std::vector<double> shares, seconds;
   for (int i = 0; i < 5; ++i) {
     double inside = 0;
     const weft::stopwatch watch;
@@ -270,9 +253,10 @@ void time_calls(tuned_program& p, findings& f) {
     }
     const double whole = watch.seconds();
     shares.push_back((whole - inside) / whole);
-    f.executor_seconds = (whole - inside) / static_cast<double>(order.size());
+    seconds.push_back((whole - inside) / static_cast<double>(order.size()));
   }
-  f.executor_share = weft::concurrency::median(shares);
+  f.call_share = weft::concurrency::median(shares);
+  f.call_seconds = weft::concurrency::median(seconds);
 }
 
 /// Holds the chosen setting's results against those of one op at a time.
@@ -313,10 +297,11 @@ void compare_results(tuned_program& p, findings& f) {
 findings compare(tuned_program& p, const options& o) {
   auto& found = p.found();
   findings f;
-  progress("comparing results with those of one op at a time");
+  tool::progress("comparing results with those of one op at a time");
   compare_results(p, f);
   f.peak_bytes = peak_bytes(p.program());
-  progress("looking for the best uniform setting");
+  tool::progress("looking for the best uniform setting");
+  found.forget_times();
   f.best_uniform = found.best_uniform();
   found.forget_times();
   std::vector<std::size_t> measured{found.recommended, found.one_thread, f.best_uniform, found.chosen()};
@@ -326,14 +311,14 @@ findings compare(tuned_program& p, const options& o) {
   }
   weft::sort_unique(measured);
   for (unsigned round = 0; round < o.rounds; ++round) {
-    progress(fmt::format("comparing settings: round {} of {}", round + 1, o.rounds));
+    tool::progress(fmt::format("comparing settings: round {} of {}", round + 1, o.rounds));
     found.measure(measured, 1);
   }
   time_calls(p, f);
   const auto report = found({.record = true});
   report.rethrow();
   f.measured = report.trace;
-  progress("");
+  tool::progress("");
   return f;
 }
 
@@ -378,7 +363,7 @@ nlohmann::ordered_json as_json(tuned_program& p, const findings& f, const weft::
     {"ratio_to_best_uniform", ratio(chosen, by_hand)}, {"max_difference", f.max_difference},
     {"max_difference_to_recommended", f.to_recommended}, {"max_difference_of_thread_counts", f.of_threads},
     {"losses", f.losses},
-    {"spread", spread(usual)}, {"executor_us_per_op", f.executor_seconds * 1e6}, {"executor_share", f.executor_share},
+    {"spread", spread(usual)}, {"call_us_per_op", f.call_seconds * 1e6}, {"call_share", f.call_share},
     {"tuning_seconds", found.tuning_seconds()}, {"tuning_steps", found.tuning_time_in_steps()},
     {"peak_bytes", f.peak_bytes}};
   for (const auto& s : all) {
@@ -424,12 +409,12 @@ void print(tuned_program& p, const findings& f, const options& o, const weft::ma
              "the largest number of a tensor; {:.1e} from all cores for each op, as those are {:.1e} from one thread\n",
              f.max_difference, f.to_recommended, f.of_threads);
   fmt::print("calling an op takes {:.1f} us, {:.1f} % of the recommended setting's step; tensors that a step makes "
-             "take {:.1f} MB\n", f.executor_seconds * 1e6, 100 * f.executor_share, double(f.peak_bytes) / 1e6);
+             "take {:.1f} MB\n", f.call_seconds * 1e6, 100 * f.call_share, double(f.peak_bytes) / 1e6);
   fmt::print("tuning took {:.1f} s, as long as {:.0f} steps of the recommended setting\n", found.tuning_seconds(),
              found.tuning_time_in_steps());
   if (spread(usual) > 0.1) {
-    fmt::print("the machine was busy: half of the recommended setting's times were more than {:.0f} % apart\n",
-               100 * spread(usual));
+    fmt::print("the machine was busy: the middle half of the recommended setting's times spans {:.0f} % of their "
+               "median\n", 100 * spread(usual));
   }
 }
 
@@ -471,31 +456,51 @@ void write_report(tuned_program& p, const findings& f, const options& o, const w
   weft::io::write_file(o.html, [&](std::ostream& out) { weft::report::write_html(out, report, weft_echarts_js()); });
 }
 
+/// What is known of this machine from calls before.
+weft::concurrency::profile known_times(const options& o, const weft::machine& m) {
+  weft::concurrency::profile known;
+  if (!o.profile.empty() && std::filesystem::exists(o.profile) && !std::filesystem::is_empty(o.profile)) {
+    known = weft::io::read_profile_json(std::filesystem::path{o.profile});
+    if (const auto warning = known.warning_for(m.name); !warning.empty()) {
+      fmt::print(stderr, "run_model: {}\n", warning);
+    }
+  }
+  return known;
+}
+
 int run(int argc, char** argv) {
   const options o = parse(argc, argv);
+  const tool::interrupt ctrl_c{"ending after this step"};
   for (const auto& file : {o.json, o.html, o.profile}) {
     if (!file.empty()) {
       weft::io::require_writable(file);
     }
   }
-  const auto machine = describe(o.threads);
+  const auto machine = tool::with_threads(weft::local_topology{}.describe(), o.threads);
   auto program = weft::torch::read_program(o.program);
-  give_inputs(program, o.inputs);
-  weft::concurrency::profile known;
-  if (!o.profile.empty() && std::filesystem::exists(o.profile) && !std::filesystem::is_empty(o.profile)) {
-    known = weft::io::read_profile_json(std::filesystem::path{o.profile});
-    if (const auto warning = known.warning_for(machine.name); !warning.empty()) {
-      fmt::print(stderr, "run_model: {}\n", warning);
-    }
+  if (program.calls.empty()) {
+    throw weft::error(o.program + ": the program has no ops");
   }
-  execute::tuning_options tuning{.here = machine, .known = &known, .progress = say};
-  tuning.seconds = o.budget > 0 ? o.budget : tuning.seconds;
+  give_inputs(program, o.inputs);
+  const auto known = known_times(o, machine);
+  execute::tuning_options tuning{.here = machine, .known = &known, .progress = say, .stop = ctrl_c.token()};
+  if (o.budget > 0) {
+    tuning.seconds = o.budget;
+    tuning.steps = std::numeric_limits<double>::infinity();
+  }
   auto tuned = weft::torch::tune(std::move(program), tuning);
   if (!o.profile.empty()) {
     weft::io::write_file(o.profile,
                          [&](std::ostream& out) { weft::io::write_profile_json(out, tuned.found().profile()); });
   }
+  if (ctrl_c.token().stop_requested()) {
+    tool::progress("");
+    return tool::interrupted;
+  }
   const auto f = compare(tuned, o);
+  if (tuned.found().settings()[tuned_program::tuning::recommended].seconds.empty()) {
+    return tool::interrupted;
+  }
   print(tuned, f, o, machine);
   if (o.emit) {
     emit(tuned.found().settings()[f.best_uniform]);
@@ -508,17 +513,12 @@ int run(int argc, char** argv) {
     write_report(tuned, f, o, machine);
     fmt::print(stderr, "report written to {}\n", o.html);
   }
-  return 0;
+  return ctrl_c.token().stop_requested() ? tool::interrupted : 0;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  // Idle threads of libgomp's pools spin for long by default, on cores that ops beside them want. The variable is read
-  // when the library is loaded.
-  if (std::getenv("GOMP_SPINCOUNT") == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
-    setenv("GOMP_SPINCOUNT", "20000", 1);
-    execv("/proc/self/exe", argv);
-  }
+  tool::shorten_spins(argv);
   return tool::main_of("run_model", argc, argv, run);
 }

@@ -5,6 +5,7 @@
 #include "kernels/by_name.hpp"
 #include "tool/command_line.hpp"
 #include "tool/main.hpp"
+#include "tool/own_machine.hpp"
 
 #include "weft/core/random.hpp"
 #include "weft/execute/tuning.hpp"
@@ -15,11 +16,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -50,14 +49,6 @@ struct options {
             .attention = attention == "fused" ? attention_kernels::fused : attention_kernels::separate};
   }
 };
-
-/// Says on a terminal what is going on.
-void progress(const std::string& what) {
-  if (isatty(STDERR_FILENO) != 0) {
-    fmt::print(stderr, "\r\x1b[K{}", what);
-    std::fflush(stderr);
-  }
-}
 
 /// A training step with all its kernels.
 class task {
@@ -98,22 +89,6 @@ private:
 using tuning = execute::tuned<task, execute::openmp_crew>;
 using execute::setting;
 
-/// Every setting must compute what one thread computes.
-void check_numbers(task& t, tuning& found) {
-  constexpr unsigned steps = 4;
-  const auto expected = t.losses(steps, [&] { found.run(found.one_thread).rethrow(); });
-  for (std::size_t s = 0; s < found.settings().size(); ++s) {
-    const auto losses = t.losses(steps, [&] { found.run(s).rethrow(); });
-    for (std::size_t i = 0; i < losses.size(); ++i) {
-      const double off = std::abs(losses[i] - expected[i]) / std::max(std::abs(expected[i]), 1e-6);
-      if (!(off < 1e-2)) {
-        throw weft::error(fmt::format("{} with setting {}: loss {} is {} instead of {}", t.name(), s, i, losses[i],
-                                      expected[i]));
-      }
-    }
-  }
-}
-
 std::string name_of(const setting& s) {
   using enum execute::setting_kind;
   const auto shape = fmt::format("_{}x{}", s.at_once, s.threads);
@@ -128,6 +103,26 @@ std::string name_of(const setting& s) {
   case planned: break;
   }
   return s.threads > 0 ? "planned" + shape : fmt::format("planned_{:.2f}{}", s.min_efficiency, s.alone ? "_alone" : "");
+}
+
+/// Every setting must compute what one thread computes.
+void check_numbers(task& t, tuning& found) {
+  constexpr unsigned steps = 4;
+  const auto expected = t.losses(steps, [&] {
+    for (const weft::op_id v : weft::graph::topological_order(t.graph())) {
+      t.run(v, {1});
+    }
+  });
+  for (std::size_t s = 0; s < found.settings().size(); ++s) {
+    const auto losses = t.losses(steps, [&] { found.run(s).rethrow(); });
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+      const double off = std::abs(losses[i] - expected[i]) / std::max(std::abs(expected[i]), 1e-6);
+      if (!(off < 1e-2)) {
+        throw weft::error(fmt::format("{} with {}: loss {} is {} instead of {}", t.name(),
+                                      name_of(found.settings()[s]), i, losses[i], expected[i]));
+      }
+    }
+  }
 }
 
 struct interval {
@@ -265,29 +260,13 @@ options parse(int argc, char** argv) {
   return o;
 }
 
-/// This machine, or as many of its cores as are to be used.
-weft::machine describe(const options& o) {
-  auto m = weft::local_topology{}.describe();
-  if (o.threads > m.cores()) {
-    throw weft::error(fmt::format("--threads {}: this machine has {} cores", o.threads, m.cores()));
-  }
-  if (o.threads > 0 && o.threads < m.cores()) {
-    m.sockets = 1;
-    m.cores_per_socket = o.threads;
-    m.cores_per_tile = 1;
-    m.name += fmt::format(", {} used", o.threads);
-  }
-  m.dispatch_seconds = 1e-6; // a decision of the concurrent executor
-  return m;
-}
-
 int run(int argc, char** argv) {
   const options o = parse(argc, argv);
   if (!o.html.empty()) {
     weft::io::require_writable(o.html);
   }
   const auto nets = chosen(o);
-  const auto machine = describe(o);
+  const auto machine = tool::with_threads(weft::local_topology{}.describe(), o.threads);
   weft::report::html_report report{.title = "Training steps on this machine"};
   report.notes = {{"machine", machine.name}, {"rounds", std::to_string(o.steps)}};
   if (o.format == "csv") {
@@ -295,19 +274,19 @@ int run(int argc, char** argv) {
   }
   std::vector<double> errors;
   for (const auto& name : nets) {
-    progress(name + ": tuning");
+    tool::progress(name + ": tuning");
     task t{name, o.lowering(), machine.cores()};
     tuning found{t, {.here = machine}};
-    progress(name + ": comparing results with those of one thread");
+    tool::progress(name + ": comparing results with those of one thread");
     check_numbers(t, found);
     found.forget_times();
     std::vector<std::size_t> all(found.settings().size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     for (unsigned round = 0; round < o.steps; ++round) {
-      progress(fmt::format("{}: round {} of {}", name, round + 1, o.steps));
+      tool::progress(fmt::format("{}: round {} of {}", name, round + 1, o.steps));
       found.measure(all, 1);
     }
-    progress("");
+    tool::progress("");
     print(t, found, o, machine);
     for (const auto& s : found.settings()) {
       errors.push_back(std::abs(s.predicted.makespan / s.measured() - 1));
@@ -330,12 +309,6 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-  // Idle threads of libgomp's pools spin for long by default, on cores that ops beside them want. A shorter count may
-  // cost the recommended setting something: docs/performance.md has both. The variable is read when the library is
-  // loaded.
-  if (std::getenv("GOMP_SPINCOUNT") == nullptr && std::getenv("OMP_WAIT_POLICY") == nullptr) {
-    setenv("GOMP_SPINCOUNT", "20000", 1);
-    execv("/proc/self/exe", argv);
-  }
+  tool::shorten_spins(argv);
   return tool::main_of("train_step", argc, argv, run);
 }

@@ -91,10 +91,11 @@ def main():
               f'| {j["tuning_steps"]:.0f} | {100 * j["spread"]:.0f} % |', flush=True)
         if j['max_difference'] > 0:
             print(f'{name}: differs by {j["max_difference"]:.1e} from one op at a time', file=sys.stderr)
+    decided = [j['off'] for j in rows.values() if j['chosen_ms'] != j['recommended_ms']]
     ratios = [j['ratio_to_recommended'] for j in rows.values()]
     print(f'\nmean {statistics.mean(ratios):.3f}, best {min(ratios):.3f}, worst {max(ratios):.3f}; to the best uniform '
           f'setting {statistics.mean(j["ratio_to_best_uniform"] for j in rows.values()):.3f}; prediction off by '
-          f'{100 * statistics.median(j["off"] for j in rows.values()):.1f} % in the median')
+          f'{100 * statistics.median(decided or [0]):.1f} % in the median where another setting than that was chosen')
 
 
 if __name__ == '__main__':

@@ -142,7 +142,8 @@ TEST_CASE("docs: a plan on threads") {
 TEST_CASE("docs: a plan of teams") {
   const auto workload = fork_and_join();
   const weft::machine machine{.name = "here", .cores_per_socket = 2};
-  const auto times = weft::concurrency::tabulate(workload, weft::concurrency::op_classes{workload}, machine, mostly_parallel{});
+  const weft::concurrency::op_classes classes{workload};
+  const auto times = weft::concurrency::tabulate(workload, classes, machine, mostly_parallel{});
   const auto kernel = [](weft::op_id, weft::team) {};
   // [team_plan]
   const weft::concurrency::op_graph graph{workload};

@@ -4,6 +4,7 @@
 
 #include "weft/concurrency/op_graph.hpp"
 #include "weft/concurrency/time_table.hpp"
+#include "weft/core/error.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/longest_path.hpp"
 #include "weft/platform/machine.hpp"
@@ -17,6 +18,7 @@
 #include <optional>
 #include <queue>
 #include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -32,14 +34,52 @@ struct team_plan {
   weft::trace predicted = {};                   ///< as the times say
 };
 
+/// Throws `value_error` unless the plan has each op of the graph once, `constraint_error` for an op that comes before
+/// one whose result it needs. Complexity: O(n + m).
+inline void check_team_plan(const op_graph& g, const team_plan& p) {
+  const std::size_t n = g.num_ops();
+  std::vector<std::uint32_t> place(n, none);
+  for (std::uint32_t i = 0; i < p.order.size(); ++i) {
+    if (p.order[i] < n && place[p.order[i]] == none) {
+      place[p.order[i]] = i;
+    }
+  }
+  if (p.order.size() != n || p.teams.size() != n || p.first_core.size() != n || std::ranges::count(place, none) > 0) {
+    throw value_error("team plan", "does not have each of the " + std::to_string(n) + " ops of the graph once");
+  }
+  for (const op_id v : p.order) {
+    for (const op_id w : g.consumers(v)) {
+      if (place[w] < place[v]) {
+        throw constraint_error({v, w}, "team plan: op " + std::to_string(w) + " comes before op " + std::to_string(v) +
+                                         ", whose result it needs");
+      }
+    }
+  }
+}
+
+/// True if ops with several threads have the machine for themselves, as the plan's times say.
+inline bool has_wide_ops_alone(const team_plan& p) {
+  double free_from = 0; // the end of the last wide op
+  double last = 0;      // the end of all that has begun
+  for (const op_id v : p.order) {
+    const auto& r = p.predicted.ops[v];
+    if (r.start < free_from || (r.threads > 1 && r.start < last)) {
+      return false;
+    }
+    free_from = r.threads > 1 ? r.finish : free_from;
+    last = std::max(last, r.finish);
+  }
+  return true;
+}
+
 /// Options of `plan_teams`.
 struct team_planning {
   std::uint32_t threads = 0;    ///< of every op; 0: as many as suit the op
   bool alone = false;           ///< an op with several threads has the machine for itself, and begins on core 0
   double min_efficiency = 0.75; ///< the core-seconds of an op's thriftiest team, relative to those of the team chosen
   double handover_seconds = 1e-6; ///< until an op on one core is known to have ended on another
-  double release_seconds = 2e-4;  ///< until a core that lent its time to a wide op of another one is its own again
-  double least_gain = 0.05;       ///< by which an op ends earlier with more threads, in parts of its time with fewer
+  double release_seconds = 2e-4;  ///< after an op with several threads, until a core that helped can start its own
+  double least_gain = 0.05;       ///< more threads must end an op earlier by at least this share of its time
 };
 
 namespace detail {
@@ -123,7 +163,8 @@ private:
     for (const auto p : sizes) {
       least = std::min(least, core_seconds(p));
     }
-    std::erase_if(sizes, [&](std::uint32_t p) { return core_seconds(p) * options_.min_efficiency > least; });
+    const double efficiency = std::min(options_.min_efficiency, 1.0);
+    std::erase_if(sizes, [&](std::uint32_t p) { return core_seconds(p) * efficiency > least; });
     return sizes;
   }
 
@@ -178,8 +219,9 @@ private:
         gaps_[core].begin = c.finish;
         continue;
       }
-      if (c.start - free_from_[core] > gaps_[core].end - gaps_[core].begin) {
-        gaps_[core] = {free_from_[core] + (lent_to_[core] != core ? options_.release_seconds : 0), c.start};
+      const double begin = free_from_[core] + (lent_to_[core] != core ? options_.release_seconds : 0);
+      if (c.start - begin > gaps_[core].end - gaps_[core].begin) {
+        gaps_[core] = {begin, c.start};
       }
       free_from_[core] = c.finish;
       lent_to_[core] = c.first;
@@ -234,10 +276,12 @@ private:
 /// Gives each op a team and cores. Ops are taken when their inputs are there and a core is free, the one with the
 /// longest way to the end of the graph first; it has the cores and the number of threads with which it ends the
 /// earliest, of those that are efficient enough. Ops with one thread go into gaps that wide ops leave before them.
-/// Precondition: the times are of the graph. Complexity: O((n + m) log n + n · cores² · log cores).
+/// Precondition: the times are of the graph. Throws `value_error` for a machine without cores.
+/// Complexity: O((n + m) log n + n · cores² · log cores).
 /// Source: Casanova, Desprez, Suter, *From heterogeneous task scheduling to heterogeneous mixed parallel scheduling*,
 /// 2004 (M-HEFT), with a bound on waste as in Radulescu and van Gemund's CPA, 2001. Order and gaps are ours.
 inline team_plan plan_teams(const op_graph& g, const time_table& times, const machine& m, const team_planning& o = {}) {
+  m.check();
   return detail::team_planner{g, times, std::min(m.cores(), times.max_threads()), o}();
 }
 

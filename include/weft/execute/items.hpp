@@ -16,12 +16,12 @@ namespace weft::execute {
 /// Bounds for joining ops.
 struct joining {
   double short_seconds = 1e-5; ///< an op that takes less is short: to hand it over costs as much
-  double most_seconds = 5e-5;  ///< of short ops in an item, so that what waits for another of its ops waits no longer
+  double most_seconds = 5e-5;  ///< of short ops in an item: what waits for one of its ops waits that long for others
 };
 
 /// Divides ops into items. A short op joins the item that has all of its predecessors, else the one that has all of its
 /// successors, so that the graph of items is as acyclic as that of the ops; all others are items of their own.
-/// Complexity: O((n + m) log m).
+/// Complexity: O(n + m).
 class items {
 public:
   items() = default;

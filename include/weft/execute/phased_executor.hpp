@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace weft {
@@ -37,19 +36,17 @@ concept worker_crew = requires(C& c, std::uint32_t count, void (*f)(std::uint32_
 /// phased_executor<execute::openmp_crew> run{graph, concurrency::plan_teams(graph, times, machine, {.alone = true})};
 /// auto report = run([&](op_id v, team t) { … });
 /// ```
-/// One run at a time. Memory: 16 bytes per op, at most 8 per edge.
+/// One run at a time. Memory: 48 bytes per op, at most 8 per edge.
 template <worker_crew Crew = execute::crew>
 class phased_executor {
 public:
-  /// Throws `value_error` if the plan is of another graph, or an op with several threads shares the machine.
+  /// Ops with several threads are alone, also where the plan has others beside them. Throws `value_error` if the plan
+  /// is of another graph, `constraint_error` if its order contradicts the graph.
   phased_executor(const concurrency::op_graph& g, const concurrency::team_plan& p) : num_ops_{g.num_ops()} {
-    if (p.order.size() != num_ops_ || p.teams.size() != num_ops_ || p.first_core.size() != num_ops_) {
-      throw value_error("phased_executor", "the plan has " + std::to_string(p.order.size()) + " ops, the graph " +
-                                             std::to_string(num_ops_));
-    }
+    check_team_plan(g, p);
     find_phases(p);
     find_waits(g, p);
-    std::size_t most = 1;
+    std::size_t most = 1; // workers of a phase
     for (const phase& x : phases_) {
       most = std::max(most, x.workers.size());
     }
@@ -110,34 +107,27 @@ private:
     std::atomic<std::uint32_t> count{0};
   };
 
-  /// Ops with one thread form phases between those with several. Those of one worker only join their neighbours.
+  /// Ops with one thread form a phase, until one with several comes; that joins the phase before it if this has one
+  /// worker only.
   void find_phases(const concurrency::team_plan& p) {
     std::vector<std::uint32_t> worker_of; // by core, in the last phase
     bool is_open = false;
     for (const op_id v : p.order) {
       const bool is_wide = p.teams[v].threads > 1;
-      if (is_wide || !is_open) {
-        const bool may_join = is_wide && !phases_.empty() && phases_.back().workers.size() == 1;
-        if (!may_join) {
-          phases_.emplace_back().workers.emplace_back();
-        }
+      const bool may_join = is_wide && !phases_.empty() && phases_.back().workers.size() == 1;
+      if (!may_join && (is_wide || !is_open)) {
+        phases_.emplace_back();
         worker_of.assign(worker_of.size(), none);
       }
       is_open = !is_wide;
-      std::uint32_t worker = 0;
-      if (!is_wide) {
-        worker_of.resize(std::max<std::size_t>(worker_of.size(), p.first_core[v] + std::size_t{1}), none);
-        auto& of_core = worker_of[p.first_core[v]];
-        if (of_core == none) {
-          const auto taken = std::ranges::count_if(worker_of, [](std::uint32_t w) { return w != none; });
-          of_core = static_cast<std::uint32_t>(taken);
-          if (of_core > 0) {
-            phases_.back().workers.emplace_back();
-          }
-        }
-        worker = of_core;
+      auto& workers = phases_.back().workers;
+      const std::size_t core = is_wide ? 0 : p.first_core[v];
+      worker_of.resize(std::max(worker_of.size(), core + 1), none);
+      if (worker_of[core] == none && !may_join) {
+        worker_of[core] = static_cast<std::uint32_t>(workers.size());
+        workers.emplace_back();
       }
-      phases_.back().workers[worker].push_back({.op = v, .team = p.teams[v]});
+      workers[may_join ? 0 : worker_of[core]].push_back({.op = v, .team = p.teams[v]});
     }
   }
 

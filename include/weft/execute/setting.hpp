@@ -67,7 +67,7 @@ struct setting {
   double min_efficiency = 0;              ///< of teams that were planned
   bool alone = false;                     ///< wide ops of a plan have the machine for themselves
   weft::trace predicted = {};             ///< by item
-  std::vector<double> seconds = {};       ///< of the steps that were run, except the first after another setting
+  std::vector<double> seconds = {};       ///< of the steps that were run
 
   /// The median; infinite if it was not run.
   double measured() const {

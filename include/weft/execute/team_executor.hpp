@@ -44,10 +44,7 @@ public:
 private:
   /// The graph, and what has to wait since it shares a core.
   static workload ordered(const concurrency::op_graph& g, const concurrency::team_plan& p) {
-    if (p.order.size() != g.num_ops() || p.teams.size() != g.num_ops() || p.first_core.size() != g.num_ops()) {
-      throw value_error("team_executor", "the plan has " + std::to_string(p.order.size()) + " ops, the graph " +
-                                           std::to_string(g.num_ops()));
-    }
+    check_team_plan(g, p);
     workload_builder b;
     for (op_id v = 0; v < g.num_ops(); ++v) {
       b.add_op({.bytes = 0});

@@ -28,7 +28,8 @@ struct openmp_teams {
 };
 
 /// Workers that are the threads of OpenMP: those of the parallel regions that the calling thread begins. Ops that they
-/// run have one thread each. Where OpenMP gives fewer, such as inside a parallel region, new threads do the rest.
+/// run have one thread each. Where OpenMP gives fewer, such as inside a parallel region, new threads do the rest;
+/// the program ends if the system has no more.
 class openmp_crew {
 public:
   explicit openmp_crew(std::uint32_t) {}
@@ -40,8 +41,11 @@ public:
 #pragma omp parallel num_threads(wanted)
     {
       std::vector<std::jthread> others;
-      for (int i = omp_get_thread_num() == 0 ? omp_get_num_threads() : wanted; i < wanted; ++i) {
+      const auto add = [&](int i) noexcept { // those that run would wait for one that could not be made
         others.emplace_back([&f, i] { f(static_cast<std::uint32_t>(i)); });
+      };
+      for (int i = omp_get_thread_num() == 0 ? omp_get_num_threads() : wanted; i < wanted; ++i) {
+        add(i);
       }
       f(static_cast<std::uint32_t>(omp_get_thread_num()));
     }

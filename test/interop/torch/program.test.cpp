@@ -425,6 +425,10 @@ TEST_CASE("torch: what cannot be run is refused in one line") {
   auto counted = small();
   counted.node("_operator.add", {{"a", "y"}}, "more", {"4", "2"});
   refused(counted, "'_operator.add' cannot be called by name");
+  auto newer = json::parse(small().text());
+  newer["schema_version"]["major"] = 9;
+  CHECK_THROWS_WITH_AS(run::program_of(newer.dump(), "p.json"),
+                       doctest::Contains("it has schema version 9, and up to 8 is known here"), parse_error);
   CHECK_THROWS_WITH_AS(run::program_of(archive_of(small(), {{"v", at::ones({1})}}), "p.pt2"),
                        doctest::Contains("the archive has no values of parameter 'w'"), parse_error);
   CHECK_THROWS_WITH_AS(run::program_of(small().text(), "p.json"),

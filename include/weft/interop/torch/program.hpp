@@ -142,6 +142,11 @@ public:
       : document_{document}, archive_{archive} {}
 
   program operator()() && {
+    constexpr double known = 8; // of torch/_export/serde/schema.py
+    if (const auto major = pytorch::detail::whole_number(document_, "schema_version", "major"); major > known) {
+      throw error("it has schema version " + std::to_string(static_cast<std::int64_t>(*major)) +
+                  ", and up to 8 is known here; export it with an older PyTorch or scripts/torch_step.py");
+    }
     const auto& module = pytorch::detail::member(document_, "graph_module", "the program");
     const auto& graph = pytorch::detail::member(module, "graph", "the program's graph_module");
     tensor_values_ = &pytorch::detail::members(pytorch::detail::find(graph, "tensor_values"));
