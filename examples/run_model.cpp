@@ -23,6 +23,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -343,6 +344,28 @@ std::vector<std::pair<weft::op_id, weft::op_id>> side_by_side(const weft::trace&
   return pairs;
 }
 
+/// How many items had how many threads, and for which share of the step several ran side by side.
+std::string teams_of(const weft::trace& t) {
+  std::map<std::uint32_t, std::size_t> items; // by threads
+  std::vector<std::pair<double, int>> changes;
+  for (const auto& r : t.ops) {
+    ++items[r.threads];
+    changes.insert(changes.end(), {{r.start, 1}, {r.finish, -1}});
+  }
+  std::ranges::sort(changes);
+  double together = 0, since = 0;
+  for (int running = 0; const auto& [when, change] : changes) {
+    together += running > 1 ? when - since : 0;
+    since = when;
+    running += change;
+  }
+  std::string text;
+  for (const auto& [threads, count] : items) {
+    text += fmt::format("{}{} with {} thread{}", text.empty() ? "" : ", ", count, threads, threads > 1 ? "s" : "");
+  }
+  return fmt::format("{}; several side by side in {:.0f} % of the step", text, 100 * together / t.makespan);
+}
+
 nlohmann::ordered_json as_json(const execute::setting& s) {
   return {{"setting", name_of(s)}, {"kind", to_string(s.kind)}, {"at_once", s.at_once}, {"threads", s.threads}};
 }
@@ -386,6 +409,13 @@ nlohmann::ordered_json as_json(tuned_program& p, const findings& f, const weft::
   return j;
 }
 
+/// The part that a setting has in the comparison.
+std::string role(const tuned_program::tuning& found, const findings& f, std::size_t i) {
+  std::string text = i == found.recommended ? "  recommended" : "";
+  text += i == f.best_uniform ? "  best uniform" : "";
+  return text + (i == found.chosen() ? "  chosen" : "");
+}
+
 void print(tuned_program& p, const findings& f, const options& o, const weft::machine& m) {
   const auto& found = p.found();
   const auto& all = found.settings();
@@ -398,13 +428,13 @@ void print(tuned_program& p, const findings& f, const options& o, const weft::ma
     if (all[i].seconds.empty()) {
       continue;
     }
-    fmt::print("{:<50}{:>10.2f}{:>8.3f}{:>16.2f}{}{}{}\n", name_of(all[i]), all[i].measured() * 1e3,
-               ratio(all[i], usual), predicted(all[i], usual) * 1e3, i == found.recommended ? "  recommended" : "",
-               i == f.best_uniform ? "  best uniform" : "", i == found.chosen() ? "  chosen" : "");
+    fmt::print("{:<50}{:>10.2f}{:>8.3f}{:>16.2f}{}\n", name_of(all[i]), all[i].measured() * 1e3, ratio(all[i], usual),
+               predicted(all[i], usual) * 1e3, role(found, f, i));
   }
   const double off = predicted(chosen, usual) / chosen.measured() - 1;
   fmt::print("chosen: {}, {:.0f} % of the recommended setting's time; the prediction was {:.0f} % {}\n",
              name_of(chosen), 100 * ratio(chosen, usual), std::abs(100 * off), off < 0 ? "below" : "above");
+  fmt::print("in a step of it: {}\n", teams_of(f.measured));
   fmt::print("results and parameters after a step: {:.1e} from one op at a time with the same threads, relative to\n"
              "the largest number of a tensor; {:.1e} from all cores for each op, as those are {:.1e} from one thread\n",
              f.max_difference, f.to_recommended, f.of_threads);
@@ -435,12 +465,13 @@ void write_report(tuned_program& p, const findings& f, const options& o, const w
   const auto& all = found.settings();
   weft::report::html_report report{.title = o.program + " on this machine"};
   report.notes = {{"machine", m.name}, {"rounds", std::to_string(o.rounds)}};
-  weft::report::text_table table{"Settings", {"setting", "step (ms)", "ratio to recommended", "predicted (ms)"}, {}};
-  for (const auto& s : all) {
-    if (!s.seconds.empty()) {
+  weft::report::text_table table{
+    "Settings", {"setting", "step (ms)", "ratio to recommended", "predicted (ms)", ""}, {}};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (const auto& s = all[i]; !s.seconds.empty()) {
       table.rows.push_back({name_of(s), fmt::format("{:.2f}", s.measured() * 1e3),
                             fmt::format("{:.3f}", ratio(s, all[found.recommended])),
-                            fmt::format("{:.2f}", predicted(s, all[found.recommended]) * 1e3)});
+                            fmt::format("{:.2f}", predicted(s, all[found.recommended]) * 1e3), role(found, f, i)});
     }
   }
   report.tables.push_back(std::move(table));

@@ -20,7 +20,7 @@ struct my_step {
 
   const weft::workload& graph() const { return ops; }
   std::string key(weft::op_id v) const { return std::to_string(rows[v].size()); } // equal ones cost the same
-  void begin() {}                        // before each step
+  void begin() {} // called before each step
   void run(weft::op_id v, weft::team t) { // called from any thread, when the inputs of v are there
     std::vector<std::jthread> others;
     const auto part = [&](std::size_t i) {
