@@ -53,7 +53,7 @@ public:
     if (v == bad_) {
       throw std::runtime_error("op " + std::to_string(v) + " cannot run");
     }
-    wrong += state_[v].load() != static_cast<int>(of_ops_.num_inputs()[v]) || t.threads == 0 || t.threads > 2;
+    wrong += state_[v].load() != static_cast<int>(of_ops_.num_inputs()[v]) || t.threads == 0 || t.threads > most_threads;
     volatile double x = 0;
     for (std::uint32_t i = 0; i < 2000 * (v % 5 + 1); ++i) {
       x = x + 1;
@@ -64,6 +64,7 @@ public:
     ++ran;
   }
 
+  std::uint32_t most_threads = 2;
   std::atomic<int> wrong{0}, ran{0};
   int begun = 0;
 
@@ -109,6 +110,24 @@ TEST_CASE("tuned: every setting runs each op of a step once, after its inputs") 
   CHECK(best.settings()[best.best_uniform()].threads > 0);
   CHECK(best.item_graph().num_ops() == best.items().num_items());
   CHECK(best.profiling_runs() >= best.times().classes().num_classes());
+}
+
+TEST_CASE("tuned: on eight cores, teams of all sizes that divide them run each op once") {
+  counting_step step{40, 8};
+  step.most_threads = 8;
+  tuned best{step, {.here = {.name = "eight", .cores_per_socket = 8}, .steps = 30}};
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> uniform;
+  for (std::size_t i = 0; i < best.settings().size(); ++i) {
+    const auto& s = best.settings()[i];
+    if (s.kind == setting_kind::uniform) {
+      uniform.emplace_back(s.at_once, s.threads);
+    }
+    const int before = step.ran;
+    CHECK(best.run(i).num_finished == best.items().num_items());
+    CHECK(step.ran == before + 40);
+  }
+  CHECK(uniform == std::vector<std::pair<std::uint32_t, std::uint32_t>>{{8, 1}, {4, 2}, {2, 4}});
+  CHECK(step.wrong == 0);
 }
 
 TEST_CASE("tuned: measuring adds a time for each round and step") {
