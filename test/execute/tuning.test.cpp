@@ -53,7 +53,8 @@ public:
     if (v == bad_) {
       throw std::runtime_error("op " + std::to_string(v) + " cannot run");
     }
-    wrong += state_[v].load() != static_cast<int>(of_ops_.num_inputs()[v]) || t.threads == 0 || t.threads > most_threads;
+    const bool is_ready = state_[v].load() == static_cast<int>(of_ops_.num_inputs()[v]);
+    wrong += !is_ready || t.threads == 0 || t.threads > most_threads;
     volatile double x = 0;
     for (std::uint32_t i = 0; i < 2000 * (v % 5 + 1); ++i) {
       x = x + 1;

@@ -46,7 +46,7 @@ step_runner executor_of(const concurrency::op_graph& g, const concurrency::team_
 } // namespace detail
 
 /// A step whose short ops are joined to items, with the times of these. The first part of tuning (`tuned`): runs the
-/// step for at most 85 % of the time that the options give. The step must outlive it and stay where it is.
+/// step for at most 65 % of the time that the options give. The step must outlive it and stay where it is.
 template <repeated_step Step, worker_crew Crew = execute::crew>
 class measured_step {
 public:
@@ -80,11 +80,11 @@ public:
 
   /// Seconds since the beginning, and those of a step of the recommended setting meanwhile, as the median.
   double seconds() const { return watch_.seconds(); }
-  double usual_seconds() const { return concurrency::median(usual_seconds_); }
+  double usual_seconds() const { return concurrency::median(usual_seconds_); } // other programs make some slower
   /// Whether less than that share of the time is spent, and no stop was asked for.
   bool has_time(double share = 1) const {
     return !options_.stop.stop_requested() &&
-           watch_.seconds() < share * std::min(options_.steps * recommended_seconds_, options_.seconds);
+           watch_.seconds() < share * std::min(options_.steps * usual_seconds(), options_.seconds);
   }
   void count_step() { ++num_steps_; }
   void say(tuning_phase phase) const {
@@ -203,7 +203,7 @@ private:
       classes_, here().cores(),
       {.step = here().cores() > 8 ? 4u : 1u, .runs = runs, .agreement = any, .spread = false}};
     replay(learn);
-    for (std::optional<team> t; (t = smallest_wanted(learn)) && has_time(0.7);) {
+    for (std::optional<team> t; (t = smallest_wanted(learn)) && has_time(0.5);) {
       double slower = t->threads < here().cores() ? slowness() : 1;
       step_->begin();
       std::vector<std::vector<double>> seconds(classes_.num_classes());
@@ -276,12 +276,12 @@ private:
   /// Times of items while others run, too: as many teams of p threads as there are cores for, for p = 1, 2, 4, …
   void measure_side_by_side() {
     std::vector<std::vector<double>> factors(classes_.num_classes()); // by power of two
-    for (std::uint32_t p = 1; 2 * p <= here().cores() && has_time(0.85); p *= 2) {
+    for (std::uint32_t p = 1; 2 * p <= here().cores() && has_time(0.65); p *= 2) {
       const auto plan = concurrency::plan_teams(graph_of_items_, alone_, here(), {.threads = p});
       auto run = detail::executor_of<Crew>(graph_of_items_, plan, [this](op_id v, team t) { run_item(v, t); });
       std::vector<std::vector<double>> seconds(classes_.num_classes());
       const unsigned runs = plan.predicted.makespan > 2 * recommended_seconds_ ? 2 : 4;
-      for (unsigned i = 0; i < runs && has_time(0.85); ++i) {
+      for (unsigned i = 0; i < runs && has_time(0.65); ++i) {
         const double slower = slowness();
         step_->begin();
         const auto report = run({.record = true});
