@@ -36,13 +36,14 @@ concept worker_crew = requires(C& c, std::uint32_t count, void (*f)(std::uint32_
 /// phased_executor<execute::openmp_crew> run{graph, concurrency::plan_teams(graph, times, machine, {.alone = true})};
 /// auto report = run([&](op_id v, team t) { … });
 /// ```
-/// One run at a time. Memory: 48 bytes per op, at most 8 per edge.
+/// One run at a time. Memory: some 50 bytes per op, at most 8 per edge.
 template <worker_crew Crew = execute::crew>
 class phased_executor {
 public:
   /// Ops with several threads are alone, also where the plan has others beside them. Throws `value_error` if the plan
   /// is of another graph, `constraint_error` if its order contradicts the graph.
-  phased_executor(const concurrency::op_graph& g, const concurrency::team_plan& p) : num_ops_{g.num_ops()} {
+  phased_executor(const concurrency::op_graph& g, const concurrency::team_plan& p)
+      : num_ops_{g.num_ops()}, teams_{p.teams} {
     check_team_plan(g, p);
     find_phases(p);
     find_waits(g, p);
@@ -76,14 +77,9 @@ public:
       }
     }
     auto report = state.conclude();
-    for (const phase& p : phases_) {
-      for (const auto& entries : p.workers) {
-        for (const entry& e : entries) {
-          if (options.record && report.trace.ops[e.op].device != none) {
-            report.trace.ops[e.op].threads = e.team.threads;
-          }
-        }
-      }
+    for (op_id v = 0; v < report.trace.ops.size(); ++v) {
+      auto& r = report.trace.ops[v];
+      r.threads = r.device == none ? 1 : teams_[v].threads;
     }
     return report;
   }
@@ -96,7 +92,6 @@ private:
   };
   struct entry {
     op_id op = none;
-    weft::team team = {};
     std::vector<milestone> waits = {};
     bool publishes = false; ///< another worker waits for it
   };
@@ -127,7 +122,7 @@ private:
         worker_of[core] = static_cast<std::uint32_t>(workers.size());
         workers.emplace_back();
       }
-      workers[may_join ? 0 : worker_of[core]].push_back({.op = v, .team = p.teams[v]});
+      workers[may_join ? 0 : worker_of[core]].push_back({.op = v});
     }
   }
 
@@ -181,7 +176,7 @@ private:
           b.wait();
         }
       }
-      const auto call = [&] { execute::call_kernel(kernel, e.op, e.team); };
+      const auto call = [&] { execute::call_kernel(kernel, e.op, teams_[e.op]); };
       if (state.must_end() ||
           !(clocked ? state.template run_op<true>(e.op, 0, call) : state.template run_op<false>(e.op, 0, call))) {
         break;
@@ -195,6 +190,7 @@ private:
   }
 
   std::size_t num_ops_ = 0;
+  std::vector<team> teams_; // by op
   std::vector<phase> phases_;
   std::unique_ptr<progress[]> done_; // by worker
   std::unique_ptr<Crew> crew_;

@@ -75,7 +75,7 @@ struct setting {
   }
 };
 
-/// What tuning is doing.
+/// A part of tuning.
 enum class tuning_phase : std::uint8_t {
   warm_up,      ///< steps as frameworks recommend
   climb,        ///< hill climbing over numbers of threads

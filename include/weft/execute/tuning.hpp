@@ -17,18 +17,15 @@
 #include "weft/simulate/record.hpp"
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <string>
-#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
