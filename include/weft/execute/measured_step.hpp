@@ -12,6 +12,7 @@
 #include "weft/execute/setting.hpp"
 #include "weft/execute/team_executor.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/concepts.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,6 +23,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -145,7 +147,12 @@ private:
         key += (key.empty() ? "" : "; ") + std::string{step_->key(v)};
         longest = short_[v] > short_[longest] ? v : longest;
       }
-      b.add_op({.bytes = 0, .name = name_of(longest), .type = type_of(longest)});
+      op item{.bytes = 0};
+      if constexpr (named_workload<std::remove_cvref_t<decltype(step_->graph())>>) {
+        item.name = step_->graph().name(longest);
+        item.type = step_->graph().type(longest);
+      }
+      b.add_op(std::move(item));
       keys.push_back(std::move(key));
     }
     for (std::uint32_t i = 0; i < items_.num_items(); ++i) {
@@ -165,18 +172,6 @@ private:
     item_graph_ = std::move(b).build();
     graph_of_items_ = concurrency::op_graph{item_graph_};
     classes_ = {item_graph_, keys};
-  }
-  std::string name_of(op_id v) const {
-    if constexpr (requires { std::string{step_->graph().name(v)}; }) {
-      return std::string{step_->graph().name(v)};
-    }
-    return {};
-  }
-  std::string type_of(op_id v) const {
-    if constexpr (requires { std::string{step_->graph().type(v)}; }) {
-      return std::string{step_->graph().type(v)};
-    }
-    return {};
   }
 
   /// How much slower the machine is than when it was fastest: a step with all cores tells. Other programs and clocks
