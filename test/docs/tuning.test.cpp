@@ -22,12 +22,12 @@ struct my_step {
   std::string key(weft::op_id v) const { return std::to_string(rows[v].size()); } // equal ones cost the same
   void begin() {} // called before each step
   void run(weft::op_id v, weft::team t) { // called from any thread, when the inputs of v are there
-    std::vector<std::jthread> others;
     const auto part = [&](std::size_t i) {
       for (std::size_t k = i; k < rows[v].size(); k += t.threads) {
         rows[v][k] += 1;
       }
     };
+    std::vector<std::jthread> others; // after what they use, which they end before
     for (std::uint32_t i = 1; i < t.threads; ++i) {
       others.emplace_back([&part, i] { part(i); });
     }
