@@ -10,7 +10,7 @@
 #include "weft/io/json_profile.hpp"
 #include "weft/io/text.hpp"
 #include "weft/io/times_csv.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/slots.hpp"
 
@@ -65,12 +65,12 @@ struct range {
   }
 };
 
-constexpr std::pair<std::optional<weft::op_use>, const char*> uses[] = {{weft::op_use::product, "matrix products"},
-                                                                        {weft::op_use::attention, "attention"},
-                                                                        {weft::op_use::convolution, "convolutions"},
-                                                                        {weft::op_use::recurrence, "recurrences"},
-                                                                        {weft::op_use::lookup, "look-ups"},
-                                                                        {weft::op_use::other, "other ops"},
+constexpr std::pair<std::optional<weft::ops::device_use>, const char*> uses[] = {{weft::ops::device_use::product, "matrix products"},
+                                                                        {weft::ops::device_use::attention, "attention"},
+                                                                        {weft::ops::device_use::convolution, "convolutions"},
+                                                                        {weft::ops::device_use::recurrence, "recurrences"},
+                                                                        {weft::ops::device_use::lookup, "look-ups"},
+                                                                        {weft::ops::device_use::other, "other ops"},
                                                                         {std::nullopt, "unknown types"}};
 
 /// The share of a device's peak that arithmetic reaches with what it reads again and again.
@@ -92,7 +92,7 @@ std::string in_figures(const estimate& base, const weft::workload& w, const weft
       unlike.push_back(d);
     }
   }
-  std::map<std::optional<weft::op_use>, range> arithmetic;
+  std::map<std::optional<weft::ops::device_use>, range> arithmetic;
   range memory, overhead;
   double estimated = 0, at_peak = 0;
   for (const weft::op_id v : weft::ids(w.num_ops())) {
@@ -115,7 +115,7 @@ std::string in_figures(const estimate& base, const weft::workload& w, const weft
     estimated += least;
     at_peak += peak.compute_time(w, v, q, fastest);
     if (!weft::is_update(w.type(v))) {
-      arithmetic[weft::use_of(w.type(v))].add(share_of_peak(e, q.devices()[fastest]));
+      arithmetic[weft::ops::use_of(w.type(v))].add(share_of_peak(e, q.devices()[fastest]));
     }
     overhead.add(std::max(e.overhead, e.launch));
     if (std::isfinite(q.memory_bandwidth(fastest))) {

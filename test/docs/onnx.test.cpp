@@ -82,7 +82,7 @@ TEST_CASE("docs: a model is placed and written") {
 // [costs]
 /// FLOP of a product of a 4 × 8 and an 8 × 16 matrix: 2 · 4 · 8 · 16.
 double product() {
-  using extents = weft::onnx::op_call::extents;
+  using extents = weft::ops::call::extents;
   return *weft::onnx::flop_of(
     {.type = "MatMul", .inputs = {extents{4, 8}, extents{8, 16}}, .outputs = {extents{4, 16}}});
 }

@@ -374,14 +374,14 @@ def onnx_operators():
 
 def onnx_ops():
     """(cost, shapes, operators) of ONNX and of com.microsoft, by what the catalogue and the tables of shapes have."""
-    catalogue = headers()["workload/detail/op_table.hpp"].split("op_table[] = {", 1)[1]
+    catalogue = headers()["ops/detail/framework_table.hpp"].split("op_table[] = {", 1)[1]
     costs = {}
     for types, facts in re.findall(r'^  \{((?:\s*"[^"]*")+),\s*\{(.*?)\}\}', catalogue, re.S | re.M):
         for name in "".join(re.findall(r'"([^"]*)"', types)).split():
             costs[name] = ".flop" in facts
     bodies = re.search(r"control_flow\[\] = \{(.*?)\}", headers()["interop/onnx/control_flow.hpp"])[1]
     rules = {}
-    table = headers()["workload/shape_rules.hpp"].split("tensorflow[] = {", 1)[0]
+    table = headers()["interop/onnx/shape_table.hpp"]
     for kinds, since in re.findall(r'^  \{((?:\s*"[\w. ]+")+),[^"]*?(?:, (\d+|last))?\},$', table, re.M):
         rules.update(dict.fromkeys("".join(re.findall(r'"([^"]*)"', kinds)).split(), since))
     operators = onnx_operators()

@@ -14,7 +14,7 @@
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/memory.hpp"
 #include "weft/validate/program.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -125,7 +125,7 @@ TEST_CASE("program: takes the memory of the simulated run, if what is sent is he
     const workload own = zoo::make(net);
     std::vector<output_memory> over_inputs;
     for (const op_id v : ids(own.num_ops())) {
-      over_inputs.push_back(facts_of(own.type(v)).in_place ? output_memory::over_input : output_memory::own);
+      over_inputs.push_back(ops::facts_of(own.type(v)).in_place ? output_memory::over_input : output_memory::own);
     }
     const workload all[] = {own, own.with_output_memory(over_inputs)};
     for (std::size_t k = 0; k < 6; ++k) {

@@ -12,9 +12,9 @@ namespace interop_onnx_op_costs_test {
 using namespace weft;
 using weft_test::onnx_model;
 using weft_test::total_work;
-using extents = weft::onnx::op_call::extents;
+using extents = weft::ops::call::extents;
 
-double flop(const weft::onnx::op_call& o) {
+double flop(const weft::ops::call& o) {
   const auto found = weft::onnx::flop_of(o);
   REQUIRE(found);
   return *found;
@@ -84,7 +84,7 @@ TEST_CASE("onnx op costs: recurrent layers") {
       const auto per_step = static_cast<double>(d) *
                             static_cast<double>(2 * gates * hidden * (inputs + hidden)) +
                             static_cast<double>(d * hidden) * per_element;
-      weft::onnx::op_call o{.type = type,
+      weft::ops::call o{.type = type,
                             .inputs = {extents{steps, batch, inputs}, extents{d, gates * hidden, inputs},
                                        extents{d, gates * hidden, hidden}},
                             .numbers = {{"hidden_size", {hidden}}},

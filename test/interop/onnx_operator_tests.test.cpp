@@ -23,7 +23,7 @@ const std::filesystem::path folder = "/usr/share/libonnx-testdata/data/node";
 /// Bytes of a declared tensor; nothing if its type or an extent is open.
 std::optional<byte_count> bytes_of(const ::onnx::TypeProto& type) {
   const auto dims = weft::onnx::detail::extents_of(type);
-  const auto bits = dims ? weft::elements::bits(type.tensor_type().elem_type()) : std::nullopt;
+  const auto bits = dims ? weft::ops::elements::bits(type.tensor_type().elem_type()) : std::nullopt;
   if (!bits) {
     return std::nullopt;
   }

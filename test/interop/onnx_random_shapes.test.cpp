@@ -193,7 +193,7 @@ struct machine {
     call c{n, {}, this, &inner};
     const bool has_body = n.op_type() == "If" || n.op_type() == "Loop";
     bool fixed = !has_body;
-    weft::onnx::op_call op{.type = n.op_type(), .version = version};
+    weft::ops::call op{.type = n.op_type(), .version = version};
     for (const auto& name : n.input()) {
       c.in.push_back(name.empty() ? nullptr : &at(name));
       fixed = fixed && (name.empty() || at(name).fixed);

@@ -5,7 +5,7 @@
 
 #include "small_networks.hpp"
 
-#include "weft/workload/op_axes.hpp"
+#include "weft/ops/axes.hpp"
 
 #include <optional>
 #include <set>
@@ -65,7 +65,7 @@ public:
     for (const auto& t : spec_.outputs) {
       outputs.push_back(t.dims);
     }
-    axes_ = weft::axes_of(spec_.type, spec_.axes, inputs, outputs);
+    axes_ = weft::ops::axes_of(spec_.type, spec_.axes, inputs, outputs);
   }
 
   const std::string& type() const { return spec_.type; }
@@ -140,7 +140,7 @@ private:
   weft::op_id op_;
   const weft::nn::op_spec& spec_;
   std::vector<array> in_;
-  weft::op_axes axes_;
+  weft::ops::axes axes_;
 };
 
 TEST_CASE("parts of ops: halves along each axis make the whole, of ops that join others") {

@@ -14,7 +14,7 @@
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/workload/graph_training_step.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo.hpp"
 
@@ -72,7 +72,7 @@ TEST_CASE("data_parallel: each rank starts a collective once, and nothing is lau
     const auto made = parallel::data_parallel(step, replicas, parallel::ring_all_reduce(3), {.shard_updates = sharded});
     std::size_t starts = 0;
     for (const op_id v : ids(made.graph.num_ops())) {
-      starts += use_of(made.graph.type(v)) == op_use::collective_start;
+      starts += ops::use_of(made.graph.type(v)) == ops::device_use::collective_start;
     }
     CHECK(starts == (sharded ? 2 : 1) * 3 * made.buckets.size());
     for (const tensor_id t : ids(made.graph.num_tensors())) {

@@ -53,20 +53,20 @@ bool waits_for(const workload& w, op_id later, op_id before) {
 }
 
 TEST_CASE("op gradients: rules by type, whatever the version and the domain") {
-  CHECK(facts_of("MatMul").gradient.product);
-  CHECK(facts_of("BatchMatMulV2").gradient.product);
-  CHECK(facts_of("com.microsoft.FusedMatMul").gradient.product);
-  CHECK(facts_of("com.microsoft::Attention").gradient.product);
-  CHECK(facts_of("_FusedConv2D").gradient.product);
-  CHECK(facts_of("AddV2").gradient.reads == gradient_reads::nothing);
-  CHECK(facts_of("Relu6").gradient.reads == gradient_reads::outputs);
-  CHECK(!facts_of("ArgMax").gradient.differentiable);
-  CHECK(!facts_of("TopKV2").gradient.product);
+  CHECK(ops::facts_of("MatMul").gradient.product);
+  CHECK(ops::facts_of("BatchMatMulV2").gradient.product);
+  CHECK(ops::facts_of("com.microsoft.FusedMatMul").gradient.product);
+  CHECK(ops::facts_of("com.microsoft::Attention").gradient.product);
+  CHECK(ops::facts_of("_FusedConv2D").gradient.product);
+  CHECK(ops::facts_of("AddV2").gradient.reads == ops::gradient_reads::nothing);
+  CHECK(ops::facts_of("Relu6").gradient.reads == ops::gradient_reads::outputs);
+  CHECK(!ops::facts_of("ArgMax").gradient.differentiable);
+  CHECK(!ops::facts_of("TopKV2").gradient.product);
   for (const char* unknown : {"", "V2", "2", "_", ".", "MyOp", "MATMUL"}) {
     CAPTURE(unknown);
-    CHECK(facts_of(unknown).gradient.differentiable);
-    CHECK(facts_of(unknown).gradient.reads == gradient_reads::both);
-    CHECK(!facts_of(unknown).gradient.product);
+    CHECK(ops::facts_of(unknown).gradient.differentiable);
+    CHECK(ops::facts_of(unknown).gradient.reads == ops::gradient_reads::both);
+    CHECK(!ops::facts_of(unknown).gradient.product);
   }
 }
 

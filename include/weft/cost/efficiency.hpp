@@ -4,7 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/platform/kinds.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ public:
   }
   /// Sets what ops of all types that the catalogue says to use a device in that way reach on some kinds. Throws as
   /// above.
-  void set(op_use use, efficiency e, kind_set kinds = kind_set::all()) {
+  void set(ops::device_use use, efficiency e, kind_set kinds = kind_set::all()) {
     check(e, "efficiency of a use");
     by_use_[use].emplace_back(kinds, e);
   }
@@ -72,7 +72,7 @@ public:
       }
     }
     if (!by_use_.empty()) {
-      const auto use = use_of(type);
+      const auto use = ops::use_of(type);
       if (const auto at = use ? by_use_.find(*use) : by_use_.end(); at != by_use_.end()) {
         if (const auto* e = last(at->second, k)) {
           return *e;
@@ -108,7 +108,7 @@ private:
   }
 
   std::map<std::string, entries, std::less<>> by_type_;
-  std::map<op_use, entries> by_use_;
+  std::map<ops::device_use, entries> by_use_;
   entries others_;
 };
 
@@ -156,11 +156,11 @@ constexpr double pass_launch_seconds(launches how) {
 /// so many ranks. None for views, for messages of a collective, which its one kernel sends, and for updates, many of
 /// which are one kernel. Complexity: O(log types).
 inline double host_seconds(std::string_view type, launches how, std::size_t ranks = 1) {
-  const auto use = use_of(type);
-  if (type.empty() || use == op_use::view || use == op_use::collective || is_update(type)) {
+  const auto use = ops::use_of(type);
+  if (type.empty() || use == ops::device_use::view || use == ops::device_use::collective || is_update(type)) {
     return 0;
   }
-  const bool starts = use == op_use::collective_start || type == "PackBucket";
+  const bool starts = use == ops::device_use::collective_start || type == "PackBucket";
   return starts ? collective_launch_seconds(how, ranks) : launch_seconds(how);
 }
 
@@ -209,29 +209,29 @@ inline efficiency_table typical_efficiencies(const typical_of& what = {}) {
     };
     table.set_default(reach(1), kinds);
     table.set("", {.moved = traffic::none}, kinds);
-    table.set(op_use::other, reach(0.1), kinds);
+    table.set(ops::device_use::other, reach(0.1), kinds);
     auto product = reach(0.9, fill, 600);
     if (what.expands_weights) {
       product.bytes_per_flop *= 0.55 / product.memory;
       product.memory = 0.55;
     }
-    table.set(op_use::product, product, kinds);
+    table.set(ops::device_use::product, product, kinds);
     for (const char* type : {"BatchMatMul", "BatchMatMulV2", "CachedAttention", "Einsum", "SparseAttention"}) {
       table.set(type, reach(0.9, fill, 600), kinds); // of tensors, not of weights
     }
-    table.set(op_use::attention, reach(0.65, fill, 500), kinds);
-    table.set(op_use::convolution, reach(0.9, fill, what.tensor_bits > 16 ? 85 : 300), kinds);
-    table.set(op_use::recurrence, reach(0.4, fill), kinds);
+    table.set(ops::device_use::attention, reach(0.65, fill, 500), kinds);
+    table.set(ops::device_use::convolution, reach(0.9, fill, what.tensor_bits > 16 ? 85 : 300), kinds);
+    table.set(ops::device_use::recurrence, reach(0.4, fill), kinds);
     auto lookup = reach(0.1), twice = lookup;
     lookup.memory /= 2;
     lookup.moved = traffic::outputs;
-    table.set(op_use::lookup, lookup, kinds);
+    table.set(ops::device_use::lookup, lookup, kinds);
     twice.moved = traffic::inputs_twice;
-    table.set(op_use::batch_statistics, twice, kinds);
+    table.set(ops::device_use::batch_statistics, twice, kinds);
     // The overhead of an op that only rewrites a description is that of calling it, wherever its tensor lives.
-    table.set(op_use::view, {.compute = 1, .memory = 1, .overhead = 0, .moved = traffic::none}, kinds);
+    table.set(ops::device_use::view, {.compute = 1, .memory = 1, .overhead = 0, .moved = traffic::none}, kinds);
     const double start = what.how == launches::graph ? graph_launch : collective_launch;
-    table.set(op_use::collective_start, {.overhead = is_cpu ? 1e-6 : start, .moved = traffic::none}, kinds);
+    table.set(ops::device_use::collective_start, {.overhead = is_cpu ? 1e-6 : start, .moved = traffic::none}, kinds);
     table.set("PackBucket", {.memory = bandwidth, .overhead = is_cpu ? 1e-6 : start}, kinds); // copies what it sends
     for (const auto rule : {optimizer::sgd, optimizer::momentum, optimizer::rmsprop, optimizer::adam}) {
       const auto cost = cost_of(rule); // parameter and slots are read and written
@@ -242,7 +242,7 @@ inline efficiency_table typical_efficiencies(const typical_of& what = {}) {
                 kinds);
     }
   }
-  table.set(op_use::collective, {.moved = traffic::none});
+  table.set(ops::device_use::collective, {.moved = traffic::none});
   table.set("AddChunk", {.compute = 0.1, .memory = bandwidth}, cpus);
   return table;
 }

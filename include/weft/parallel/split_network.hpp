@@ -5,7 +5,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/workload/nn/network.hpp"
-#include "weft/workload/op_axes.hpp"
+#include "weft/ops/axes.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/workload.hpp"
 
@@ -84,7 +84,7 @@ private:
 
   split_axes axes_of_op(op_id v) const {
     const auto& op = spec(v);
-    std::vector<weft::detail::op_shape> inputs, outputs;
+    std::vector<weft::ops::shape> inputs, outputs;
     for (const auto& t : op.inputs) {
       const op_id from = number_[t.op()];
       inputs.push_back(is_state(from) ? state_dims_[from] : t.dims());
@@ -92,7 +92,7 @@ private:
     for (const auto& t : op.outputs) {
       outputs.push_back(t.dims);
     }
-    auto found = axes_of(op.type, op.axes, inputs, outputs);
+    auto found = ops::axes_of(op.type, op.axes, inputs, outputs);
     if (is_state(v)) { // any of its dimensions
       found = {};
       found.extents = state_dims_[v];

@@ -5,7 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/partition/op_name.hpp"
 #include "weft/platform/platform.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -199,7 +199,7 @@ private:
 
   bool matches_op(const pin& x, op_id v) const {
     const auto name = w_.name(v);
-    return x.ops == w_.type(v) || x.ops == weft::detail::plain_type(w_.type(v)) || matches(x.ops, name) ||
+    return x.ops == w_.type(v) || x.ops == weft::ops::plain_type(w_.type(v)) || matches(x.ops, name) ||
            matches(x.ops, op_name{name}.scope);
   }
 

@@ -6,7 +6,7 @@
 #include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
   for (const op_id v : graph::topological_order(w)) {
     first[v] = last[v] = v;
     const auto inputs = w.inputs(v);
-    if (inputs.empty() || !is_elementwise(w.type(v), inputs.size())) {
+    if (inputs.empty() || !ops::is_elementwise(w.type(v), inputs.size())) {
       continue;
     }
     byte_count largest = 1; // what has no elements is no input of this kind
@@ -82,7 +82,7 @@ fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
     }
     const auto joined = std::find_if(inputs.begin(), inputs.end(), [&](tensor_id t) {
       const op_id u = w.producer(t);
-      const bool is_kernel = !w.inputs(u).empty() && use_of(w.type(u)).value_or(op_use::view) != op_use::view;
+      const bool is_kernel = !w.inputs(u).empty() && ops::use_of(w.type(u)).value_or(ops::device_use::view) != ops::device_use::view;
       return w.bytes(t) == largest && is_kernel && only_reader[u] == v &&
              !std::binary_search(returned.begin(), returned.end(), u) &&
              !(kinds[together.find(u)] & kinds[together.find(v)]).empty();

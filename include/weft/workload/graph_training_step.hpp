@@ -5,7 +5,7 @@
 #include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/parameter_holders.hpp"
 
@@ -106,7 +106,7 @@ private:
     for (const op_id v : order_) {
       const auto inputs = data_inputs(v);
       const bool reached = std::any_of(inputs.begin(), inputs.end(), [this](tensor_id t) { return flows(t); });
-      const bool holds_indices = rules_[v].reads == gradient_reads::selectors && reached;
+      const bool holds_indices = rules_[v].reads == ops::gradient_reads::selectors && reached;
       if (may_hold_parameters(v) && !holds_indices) {
         parameters_of_[v] = v;
       } else if (rules_[v].product && inputs.size() <= 1 && f_.resident_bytes(v) <= largest_constant &&
@@ -139,7 +139,7 @@ private:
                           "op " + std::to_string(v) + " '" + name(v) +
                             "' belongs to a training step already; give the forward ops alone");
       }
-      rules_[v] = facts_of(f_.type(v)).gradient;
+      rules_[v] = ops::facts_of(f_.type(v)).gradient;
       if (const auto g = f_.group(v); g != none && may_hold_parameters(v)) {
         several[g] = several[g] || holder[g] != none;
         holder[g] = several[g] ? none : v;
@@ -351,13 +351,13 @@ private:
     for (const tensor_id t : data_inputs(v)) {
       const bool own_operand =
         rule.product && of.size() == 1 && of.front() == t; // a factor's gradient needs the others
-      if (rule.reads == gradient_reads::both || (rule.reads == gradient_reads::inputs && !own_operand) ||
-          (rule.reads == gradient_reads::selectors && !flows(t))) {
+      if (rule.reads == ops::gradient_reads::both || (rule.reads == ops::gradient_reads::inputs && !own_operand) ||
+          (rule.reads == ops::gradient_reads::selectors && !flows(t))) {
         list.push_back(t);
       }
     }
     for (const tensor_id t : f_.outputs(v)) {
-      if (f_.bytes(t) > 0 && (rule.reads == gradient_reads::outputs || rule.reads == gradient_reads::both)) {
+      if (f_.bytes(t) > 0 && (rule.reads == ops::gradient_reads::outputs || rule.reads == ops::gradient_reads::both)) {
         list.push_back(t);
       }
     }
@@ -445,7 +445,7 @@ private:
   const Workload& f_;
   const step_options& o_;
   std::vector<op_id> order_;
-  std::vector<gradient_rule> rules_;
+  std::vector<ops::gradient_rule> rules_;
   std::vector<bool> depends_;         // gradients pass it on their way to parameters
   std::vector<bool> only_parameters_; // made of parameters alone, such as what reads a variable
   std::vector<op_id> parameters_of_;  // who holds the parameters that the op reads beside its inputs

@@ -2,7 +2,7 @@
 /// Results in the memory of inputs and of parameters, as runtimes put them.
 #pragma once
 
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace weft {
 
 /// The same model with first outputs where runtimes put them (`op::memory`): ops that show an input or what they hold
 /// in another form, such as Reshape or a variable, give views; those that work element by element, such as Relu, write
-/// over an input, if `overwrites`. The catalogue of ops says which (`op_facts`). What the ops in `returned`, ascending,
+/// over an input, if `overwrites`. The catalogue of ops says which (`ops::facts`). What the ops in `returned`, ascending,
 /// make is kept for who runs the model, and what `w` says of an op stays. Functions that copy ops may lose it, so call
 /// this last.
 /// Source: tables of ONNX Runtime (`MayInplace`, `Alias`) and TensorFlow Lite. Complexity: O(n + m).
@@ -22,7 +22,7 @@ inline workload with_shared_memory(const workload& w, bool overwrites = true, st
   std::vector<output_memory> where;
   for (const op_id v : ids(w.num_ops())) {
     where.push_back(w.output_memory(v));
-    const auto facts = facts_of(w.type(v));
+    const auto facts = ops::facts_of(w.type(v));
     const auto inputs = w.inputs(v);
     const auto outputs = w.outputs(v);
     const bool reads_result = std::any_of(inputs.begin(), inputs.end(), [&](tensor_id t) {
@@ -33,7 +33,7 @@ inline workload with_shared_memory(const workload& w, bool overwrites = true, st
     if (where[v] != output_memory::own || reads_result || has_others) {
       continue;
     }
-    if (facts.use == op_use::view) {
+    if (facts.use == ops::device_use::view) {
       where[v] = output_memory::view;
     } else if (facts.in_place && overwrites) {
       where[v] = output_memory::over_input;

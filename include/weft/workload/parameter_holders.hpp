@@ -4,7 +4,7 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/workload/concepts.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -16,7 +16,7 @@ namespace weft {
 template <class Workload>
 bool is_variable(const Workload& w, op_id v) {
   const auto inputs = w.inputs(v);
-  return w.resident_bytes(v) > 0 && w.work(v) == 0 && facts_of(w.type(v)).gradient.variable &&
+  return w.resident_bytes(v) > 0 && w.work(v) == 0 && ops::facts_of(w.type(v)).gradient.variable &&
          std::none_of(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; });
 }
 

@@ -6,7 +6,7 @@
 #include "weft/core/sort.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/parameter_holders.hpp"
 #include "weft/workload/workload.hpp"
@@ -37,7 +37,7 @@ struct attention_ops {
 
 /// The attentions, one per layer of a transformer: a softmax whose result is a factor of a product of two tensors, with
 /// what lies between that and the product before it; few ops without parameters each. And ops that are an attention as
-/// a whole. Which ops those are, the catalogue says (`op_facts::attends`). In the order of the softmaxes. Of a training
+/// a whole. Which ops those are, the catalogue says (`ops::facts::attends`). In the order of the softmaxes. Of a training
 /// step, `is_backward` has the ops of the backward pass, per op, which are no part of one; empty: none are.
 /// Complexity: O(n + m).
 template <named_workload Workload>
@@ -50,7 +50,7 @@ std::vector<attention_ops> attentions(const Workload& w, const std::vector<bool>
     reads.push_back(static_cast<std::size_t>(
       std::count_if(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; })));
   }
-  const auto is_product = [&](op_id v) { return facts_of(w.type(v)).gradient.product; };
+  const auto is_product = [&](op_id v) { return ops::facts_of(w.type(v)).gradient.product; };
   const auto contains = [](const std::vector<op_id>& list, op_id v) {
     return std::find(list.begin(), list.end(), v) != list.end();
   };
@@ -79,14 +79,14 @@ std::vector<attention_ops> attentions(const Workload& w, const std::vector<bool>
   };
   std::vector<attention_ops> all;
   for (const op_id v : ids(w.num_ops())) {
-    const auto part = facts_of(w.type(v)).attends;
+    const auto part = ops::facts_of(w.type(v)).attends;
     if (!is_backward.empty() && is_backward[v]) {
       continue;
     }
-    if (part == attention_part::whole) {
+    if (part == ops::attention_part::whole) {
       all.push_back({v, {v}});
     }
-    if (part != attention_part::softmax) {
+    if (part != ops::attention_part::softmax) {
       continue;
     }
     std::vector<op_id> after{v};
@@ -123,7 +123,7 @@ namespace detail {
 inline bool makes_numbers(std::string_view type) {
   constexpr std::string_view without_gradient[]{"Ceil", "Floor", "OnesLike", "RandomStandardNormal", "RandomUniform",
                                                 "Rint", "Round", "Sign",     "TruncatedNormal",      "ZerosLike"};
-  return facts_of(type).gradient.differentiable ||
+  return ops::facts_of(type).gradient.differentiable ||
          std::find(std::begin(without_gradient), std::end(without_gradient), type) != std::end(without_gradient);
 }
 
@@ -215,7 +215,7 @@ workload stored_as(const Workload& w, const storage_format& f) {
   std::vector<byte_count> resident(w.num_ops(), 0);
   for (const op_id v : all) {
     const auto bytes = w.resident_bytes(v);
-    const double bits = is_state[v] ? 32 : facts_of(w.type(v)).gradient.parameters ? f.weight_bits : f.tensor_bits;
+    const double bits = is_state[v] ? 32 : ops::facts_of(w.type(v)).gradient.parameters ? f.weight_bits : f.tensor_bits;
     resident[v] += scaled(bytes, bits);
     resident[update_of[v]] += trains && bits != 32 ? bytes : 0;
   }
@@ -225,7 +225,7 @@ workload stored_as(const Workload& w, const storage_format& f) {
     [&](tensor_id t) {
       const op_id v = w.producer(t);
       const bool is_number =
-        detail::makes_numbers(w.type(v)) && t - *w.outputs(v).begin() < facts_of(w.type(v)).numbers;
+        detail::makes_numbers(w.type(v)) && t - *w.outputs(v).begin() < ops::facts_of(w.type(v)).numbers;
       return is_number ? scaled(w.bytes(t), is_weight[v] ? f.weight_bits : f.tensor_bits) : w.bytes(t);
     });
   return std::move(b).build();

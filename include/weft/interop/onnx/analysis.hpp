@@ -106,7 +106,7 @@ public:
         return 0;
       }
     }
-    auto bits = elements::bits(type->tensor_type().elem_type());
+    auto bits = ops::elements::bits(type->tensor_type().elem_type());
     if (!bits) {
       noted_.add(no_fixed_size, name);
       bits = 128;
@@ -139,7 +139,7 @@ private:
 
   void check_axes(const ::onnx::TypeProto& type, std::string_view name) const {
     if (has_too_many_axes(type)) {
-      fail("tensor " + io::in_quotes(name) + " has more than " + std::to_string(max_axes) +
+      fail("tensor " + io::in_quotes(name) + " has more than " + std::to_string(ops::max_axes) +
            " axes: its shape must be damaged");
     }
   }

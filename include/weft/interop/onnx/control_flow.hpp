@@ -33,7 +33,7 @@ inline bool has_body(const ::onnx::NodeProto& n) {
 /// A type of tensors with one more axis, of that extent if it is known.
 inline ::onnx::TypeProto with_axis(::onnx::TypeProto type, std::int64_t axis, std::optional<std::int64_t> extent) {
   const auto rank = static_cast<std::size_t>(type.tensor_type().shape().dim_size());
-  const auto at = known::axis_of(axis, rank + 1);
+  const auto at = ops::known::axis_of(axis, rank + 1);
   if (!type.has_tensor_type() || !type.tensor_type().has_shape() || !at) {
     return {};
   }
@@ -50,7 +50,7 @@ inline ::onnx::TypeProto with_axis(::onnx::TypeProto type, std::int64_t axis, st
 /// A type of tensors without an axis, whose extent goes to `extent` if it is known.
 inline ::onnx::TypeProto without_axis(::onnx::TypeProto type, std::int64_t axis, std::optional<std::int64_t>& extent) {
   const auto dims = extents_of(type);
-  if (const auto at = dims ? known::axis_of(axis, dims->size()) : std::nullopt) {
+  if (const auto at = dims ? ops::known::axis_of(axis, dims->size()) : std::nullopt) {
     extent = (*dims)[*at];
     type.mutable_tensor_type()->mutable_shape()->mutable_dim()->DeleteSubrange(static_cast<int>(*at), 1);
   }
@@ -61,7 +61,7 @@ inline ::onnx::TypeProto without_axis(::onnx::TypeProto type, std::int64_t axis,
 inline value scalar(std::int32_t type, std::optional<std::int64_t> x) {
   value v{.type = type_of(type, numbers{})};
   if (x) {
-    v.known = known_tensor{.elements = known_tensor::integers{*x}, .is = format_of(type)->is};
+    v.known = ops::known_tensor{.elements = ops::known_tensor::integers{*x}, .is = format_of(type)->is};
   }
   return v;
 }
@@ -144,7 +144,7 @@ struct iterations {
       for (const auto& output : made.back()) {
         size = output.elements() != nullptr ? std::max(size, output.elements()->size()) : size;
       }
-      const auto most = known_tensor::max_elements / static_cast<std::int64_t>(size); // more are not kept anyhow
+      const auto most = ops::known_tensor::max_elements / static_cast<std::int64_t>(size); // more are not kept anyhow
       for (auto i = k; is_steady && i < std::min(limit.value_or(k), most); ++i) {
         made.push_back(made.back());
       }
@@ -162,7 +162,7 @@ struct iterations {
   /// An output besides the state, of all iterations along a new axis.
   value stacked(std::size_t output, std::int64_t axis) const {
     value all;
-    std::vector<known_tensor> parts;
+    std::vector<ops::known_tensor> parts;
     for (std::size_t k = 0; k < made.size(); ++k) {
       if (output >= made[k].size()) {
         return {};
@@ -172,16 +172,16 @@ struct iterations {
       all.type = k == 0 || extents_of(all.type) == extents_of(type) ? type : ::onnx::TypeProto{};
       all.guessed = all.guessed || part.guessed;
       const auto* const x = part.elements();
-      if (const auto at = x != nullptr ? known::axis_of(axis, x->dims.size() + 1) : std::nullopt) {
+      if (const auto at = x != nullptr ? ops::known::axis_of(axis, x->dims.size() + 1) : std::nullopt) {
         parts.push_back(*x);
         parts.back().dims.insert(parts.back().dims.begin() + static_cast<std::ptrdiff_t>(*at), 1);
       }
     }
     if (has_condition && limit && parts.size() == made.size() && *limit <= static_cast<std::int64_t>(parts.size())) {
-      std::vector<const known_tensor*> list;
+      std::vector<const ops::known_tensor*> list;
       std::transform(parts.begin(), parts.end(), std::back_inserter(list), [](const auto& x) { return &x; });
-      const auto joined = known::concat(list, axis);
-      all.known = joined ? known::slice(*joined, {0}, {*limit}, {axis}, {1}) : std::nullopt; // there may be none
+      const auto joined = ops::known::concat(list, axis);
+      all.known = joined ? ops::known::slice(*joined, {0}, {*limit}, {axis}, {1}) : std::nullopt; // there may be none
     }
     return all;
   }

@@ -23,7 +23,7 @@ public:
 
   /// Takes these for the elements of an input, whatever is known of it.
   void replace(std::size_t i, const numbers& elements) {
-    data_[i] = tensor_of(known_tensor::of(elements), ::onnx::TensorProto::INT64);
+    data_[i] = tensor_of(ops::known_tensor::of(elements), ::onnx::TensorProto::INT64);
   }
 
   std::vector<::onnx::TypeProto> take() { return std::move(outputs_); }
@@ -136,7 +136,7 @@ inline std::vector<::onnx::TypeProto> infer(const ::onnx::NodeProto& n, std::spa
     }
   };
   const auto type = type_of(n);
-  const auto* rule = onnx_shape_rule(type);
+  const auto* rule = find_shape_rule(type);
   const auto apply_rule = [&] { fill(infer_by_rule(*rule, n, inputs, type, version)); };
   const bool rule_counts = rule != nullptr && version >= rule->since;
   if (rule_counts) {

@@ -83,7 +83,7 @@ private:
         return false;
       }
     }
-    op_call call{.type = o.type};
+    ops::call call{.type = o.type};
     for (const auto& t : o.inputs) {
       call.inputs.emplace_back(std::in_place, t.dims().begin(), t.dims().end());
     }

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "weft/interop/onnx/values.hpp"
-#include "weft/workload/op_call.hpp"
-#include "weft/workload/shape_rules.hpp"
-#include "weft/workload/value_rules.hpp"
+#include "weft/ops/call.hpp"
+#include "weft/interop/onnx/shape_table.hpp"
+#include "weft/ops/value_rules.hpp"
 
 #include <numeric>
 #include <span>
@@ -14,9 +14,9 @@
 namespace weft::onnx::detail {
 
 /// A node as rules for costs and shapes see it. `outputs` may be empty.
-inline op_call call_of(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
+inline ops::call call_of(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
                        const std::vector<::onnx::TypeProto>& outputs, std::string_view type, std::int64_t version) {
-  op_call call{.type = type, .version = version};
+  ops::call call{.type = type, .version = version};
   for (const value* v : inputs) {
     call.inputs.push_back(v == nullptr ? std::nullopt : extents_of(v->type));
     call.values.push_back(v == nullptr ? std::nullopt : v->integers());
@@ -41,49 +41,49 @@ inline op_call call_of(const ::onnx::NodeProto& n, std::span<const value* const>
 
 /// Outputs of a node of ONNX's own whose elements follow from those of its inputs, or from their shapes. Of `outputs`
 /// the types are known. What leaves the range of its type is not followed.
-inline std::vector<std::optional<known_tensor>> known_outputs_of(const ::onnx::NodeProto& n,
+inline std::vector<std::optional<ops::known_tensor>> known_outputs_of(const ::onnx::NodeProto& n,
                                                                  std::span<const value* const> inputs,
                                                                  std::span<const value> outputs, std::int64_t version) {
-  std::vector<std::optional<known_tensor>> made;
+  std::vector<std::optional<ops::known_tensor>> made;
   const std::string& type = n.op_type();
   if (type == "Constant") { // the elements of its tensor are in the file
     if (const auto* a = attribute(n, "value_int")) {
-      made.emplace_back(known_tensor::number(std::int64_t{a->i()}));
+      made.emplace_back(ops::known_tensor::number(std::int64_t{a->i()}));
     } else if (const auto list = list_attribute(n, "value_ints")) {
-      made.emplace_back(known_tensor::of(*list));
+      made.emplace_back(ops::known_tensor::of(*list));
     } else if (const auto* real = attribute(n, "value_float")) {
-      made.emplace_back(known_tensor::number(static_cast<double>(real->f())));
+      made.emplace_back(ops::known_tensor::number(static_cast<double>(real->f())));
     } else if (const auto* reals = attribute(n, "value_floats")) {
-      made.emplace_back(known_tensor{.dims = {reals->floats_size()},
-                                     .elements = known_tensor::reals{reals->floats().begin(), reals->floats().end()},
-                                     .is = known_tensor::format::single_precision});
+      made.emplace_back(ops::known_tensor{.dims = {reals->floats_size()},
+                                     .elements = ops::known_tensor::reals{reals->floats().begin(), reals->floats().end()},
+                                     .is = ops::known_tensor::format::single_precision});
     }
     return made;
   }
   const auto format_of_output = [&](std::size_t i) {
     return i < outputs.size() ? format_of(outputs[i].type.tensor_type().elem_type()) : std::nullopt;
   };
-  const auto rule = value_rule_of(type);
-  if (rule == value_rule::unknown || !format_of_output(0)) {
+  const auto rule = ops::value_rule_of(type);
+  if (rule == ops::value_rule::unknown || !format_of_output(0)) {
     return made;
   }
-  std::vector<const known_tensor*> elements;
-  for (std::size_t i = 0; i < inputs.size() && rule == value_rule::of_elements; ++i) {
+  std::vector<const ops::known_tensor*> elements;
+  for (std::size_t i = 0; i < inputs.size() && rule == ops::value_rule::of_elements; ++i) {
     const bool is_absent = n.input(static_cast<int>(i)).empty();
     elements.push_back(inputs[i] == nullptr ? nullptr : inputs[i]->elements());
     if (elements.back() == nullptr && !is_absent) {
       return made;
     }
   }
-  std::optional<known_tensor> fill;
+  std::optional<ops::known_tensor> fill;
   if (type == "ConstantOfShape") {
     const auto* const a = attribute(n, "value");
-    fill = a != nullptr && a->has_t() ? known_of(a->t()) : known_tensor::number(0.0);
+    fill = a != nullptr && a->has_t() ? known_of(a->t()) : ops::known_tensor::number(0.0);
     elements.push_back(fill ? &*fill : nullptr);
   }
   const auto call = call_of(n, inputs, {}, type, version);
   const auto first = format_of_output(0)->is;
-  made = known_outputs({.op = call, .inputs = elements, .made = first, .num_outputs = outputs.size()});
+  made = ops::known_outputs({.op = call, .inputs = elements, .made = first, .num_outputs = outputs.size()});
   for (std::size_t i = 0; i < made.size(); ++i) {
     const auto format = format_of_output(i);
     if (made[i] && !(format && format->holds(*made[i]))) {
@@ -98,20 +98,20 @@ inline std::vector<::onnx::TypeProto> infer_by_rule(const shape_rule& rule, cons
                                                     std::span<const value* const> inputs, std::string_view type,
                                                     std::int64_t version) {
   const auto call = call_of(n, inputs, {}, type, version);
-  std::vector<shape_input> tensors;
+  std::vector<ops::shape_input> tensors;
   for (const value* v : inputs) {
-    tensors.push_back({v != nullptr, v != nullptr ? v->type.tensor_type().elem_type() : elements::unknown});
+    tensors.push_back({v != nullptr, v != nullptr ? v->type.tensor_type().elem_type() : ops::elements::unknown});
   }
   std::vector<std::uint32_t> outputs(static_cast<std::size_t>(n.output_size()));
   std::iota(outputs.begin(), outputs.end(), 0u);
-  shape_call c{call, tensors, [inputs](std::size_t i) { return inputs[i]->elements(); }, outputs};
+  ops::shape_call c{call, tensors, [inputs](std::size_t i) { return inputs[i]->elements(); }, outputs};
   rule.infer(c);
   std::vector<::onnx::TypeProto> types;
   for (const auto& made : std::move(c).take()) {
     constexpr std::int64_t largest = std::int64_t{1} << 60;
     const auto is_open = [](std::int64_t d) { return d < 0 || d > largest; };
     auto& t = types.emplace_back();
-    if (!made.dims || made.dims->size() > std::size_t{max_axes} ||
+    if (!made.dims || made.dims->size() > std::size_t{ops::max_axes} ||
         std::any_of(made.dims->begin(), made.dims->end(), is_open)) {
       continue;
     }

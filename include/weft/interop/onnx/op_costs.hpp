@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-/// FLOP of ONNX ops, by the catalogue of ops (workload/op_catalogue.hpp).
+/// FLOP of ONNX ops, by the catalogue of ops (ops/catalogue.hpp).
 #pragma once
 
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -12,21 +12,19 @@
 
 namespace weft::onnx {
 
-using weft::op_call;
-
 /// The facts about a type of ops, with its domain in front unless that is ONNX's own; or null. An op of the domain
 /// com.microsoft with the name of an op of ONNX is that op. Complexity: O(log of the number of known types).
-inline const op_facts* find_op(std::string_view type) {
+inline const ops::facts* find_op(std::string_view type) {
   constexpr std::string_view extensions = "com.microsoft.";
   if (type.starts_with(extensions)) {
-    return weft::find_op({type, type.substr(extensions.size())});
+    return ops::find({type, type.substr(extensions.size())});
   }
-  return weft::find_op({"onnx." + std::string{type}, type});
+  return ops::find({"onnx." + std::string{type}, type});
 }
 
 /// FLOP of an op, or nothing if there is no rule for its type. A Dropout counts as in inference, where it passes its
-/// input on. Complexity: as find_op.
-inline std::optional<double> flop_of(const op_call& o) {
+/// input on. Complexity: as `find_op`.
+inline std::optional<double> flop_of(const ops::call& o) {
   const auto* facts = find_op(o.type);
   return facts == nullptr || facts->flop == nullptr ? std::nullopt : std::optional{facts->flop(o)};
 }

@@ -89,7 +89,7 @@ private:
       const auto& shape = inputs_[i]->type.tensor_type().shape();
       const bool is_shape = (n_.op_type() == "ConstantOfShape" && i == 0) ||
                             ((n_.op_type() == "Expand" || n_.op_type() == "Tile") && i == 1);
-      const std::int64_t most = is_shape && shape.dim_size() == 1 ? max_axes : std::int64_t{1} << 60;
+      const std::int64_t most = is_shape && shape.dim_size() == 1 ? ops::max_axes : std::int64_t{1} << 60;
       if (std::ranges::any_of(shape.dim(), [&](const auto& d) { return d.dim_value() < 0 || d.dim_value() > most; })) {
         return false;
       }

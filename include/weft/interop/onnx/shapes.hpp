@@ -6,7 +6,7 @@
 #include "weft/interop/onnx/reader_options.hpp"
 #include "weft/interop/onnx/values.hpp"
 #include "weft/io/tally.hpp"
-#include "weft/workload/op_call.hpp"
+#include "weft/ops/call.hpp"
 
 #include <algorithm>
 #include <map>
@@ -148,8 +148,8 @@ public:
     double most = -1;
     for (const value* v : inputs) {
       const auto dims = v != nullptr && !v->parameter ? extents_of(v->type) : std::nullopt;
-      if (dims && op_call::elements(*dims) > most) {
-        most = op_call::elements(*dims);
+      if (dims && ops::call::elements(*dims) > most) {
+        most = ops::call::elements(*dims);
         largest = v;
       }
     }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "weft/interop/onnx/proto.hpp"
-#include "weft/workload/known_tensor.hpp"
-#include "weft/workload/shape_call.hpp"
+#include "weft/ops/known_tensor.hpp"
+#include "weft/ops/shape_call.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -44,7 +44,7 @@ inline bool is_whole(const ::onnx::TensorProto& t) {
     return false;
   }
   if (t.has_raw_data()) {
-    const auto bits = elements::bits(t.data_type());
+    const auto bits = ops::elements::bits(t.data_type());
     return bits && *bits >= 8 && t.raw_data().size() == count * *bits / 8;
   }
   const auto held = [count](int size) { return static_cast<std::uint64_t>(size) == count; };
@@ -59,29 +59,29 @@ inline bool is_whole(const ::onnx::TensorProto& t) {
 }
 
 /// The format of elements of a type; nothing for types whose numbers are not followed.
-inline std::optional<element_format> format_of(std::int32_t type) {
-  using enum known_tensor::format;
+inline std::optional<ops::element_format> format_of(std::int32_t type) {
+  using enum ops::known_tensor::format;
   switch (type) {
-  case ::onnx::TensorProto::FLOAT: return element_format{single_precision};
-  case ::onnx::TensorProto::DOUBLE: return element_format{double_precision};
-  case ::onnx::TensorProto::BOOL: return element_format{truth};
-  case ::onnx::TensorProto::INT64: return element_format{};
-  case ::onnx::TensorProto::INT32: return element_format{integer, INT32_MIN, INT32_MAX};
-  case ::onnx::TensorProto::INT16: return element_format{integer, INT16_MIN, INT16_MAX};
-  case ::onnx::TensorProto::INT8: return element_format{integer, INT8_MIN, INT8_MAX};
-  case ::onnx::TensorProto::UINT64: return element_format{integer, 0};
-  case ::onnx::TensorProto::UINT32: return element_format{integer, 0, UINT32_MAX};
-  case ::onnx::TensorProto::UINT16: return element_format{integer, 0, UINT16_MAX};
-  case ::onnx::TensorProto::UINT8: return element_format{integer, 0, UINT8_MAX};
+  case ::onnx::TensorProto::FLOAT: return ops::element_format{single_precision};
+  case ::onnx::TensorProto::DOUBLE: return ops::element_format{double_precision};
+  case ::onnx::TensorProto::BOOL: return ops::element_format{truth};
+  case ::onnx::TensorProto::INT64: return ops::element_format{};
+  case ::onnx::TensorProto::INT32: return ops::element_format{integer, INT32_MIN, INT32_MAX};
+  case ::onnx::TensorProto::INT16: return ops::element_format{integer, INT16_MIN, INT16_MAX};
+  case ::onnx::TensorProto::INT8: return ops::element_format{integer, INT8_MIN, INT8_MAX};
+  case ::onnx::TensorProto::UINT64: return ops::element_format{integer, 0};
+  case ::onnx::TensorProto::UINT32: return ops::element_format{integer, 0, UINT32_MAX};
+  case ::onnx::TensorProto::UINT16: return ops::element_format{integer, 0, UINT16_MAX};
+  case ::onnx::TensorProto::UINT8: return ops::element_format{integer, 0, UINT8_MAX};
   default: return std::nullopt;
   }
 }
 
 /// The elements of a small tensor that the file holds.
-inline std::optional<known_tensor> known_of(const ::onnx::TensorProto& t) {
+inline std::optional<ops::known_tensor> known_of(const ::onnx::TensorProto& t) {
   const auto format = format_of(t.data_type());
-  const known_tensor::extents dims(t.dims().begin(), t.dims().end());
-  const auto count = known::size_of(dims);
+  const ops::known_tensor::extents dims(t.dims().begin(), t.dims().end());
+  const auto count = ops::known::size_of(dims);
   if (!format || !count || t.data_location() == ::onnx::TensorProto::EXTERNAL) {
     return std::nullopt;
   }
@@ -90,7 +90,7 @@ inline std::optional<known_tensor> known_of(const ::onnx::TensorProto& t) {
     std::visit([&](auto& to) { to.assign(list.begin(), list.end()); }, made.elements);
   };
   if (t.has_raw_data()) { // little endian, whatever the machine is
-    const std::size_t size = *elements::bits(t.data_type()) / 8;
+    const std::size_t size = *ops::elements::bits(t.data_type()) / 8;
     const std::string& raw = t.raw_data();
     if (raw.size() != *count * size) {
       return std::nullopt;
@@ -116,7 +116,7 @@ inline std::optional<known_tensor> known_of(const ::onnx::TensorProto& t) {
 }
 
 /// As the file would hold it; null for types whose numbers are not followed.
-inline std::unique_ptr<::onnx::TensorProto> tensor_of(const known_tensor& x, std::int32_t type) {
+inline std::unique_ptr<::onnx::TensorProto> tensor_of(const ops::known_tensor& x, std::int32_t type) {
   if (!format_of(type) || format_of(type)->is != x.is) {
     return nullptr;
   }
@@ -125,10 +125,10 @@ inline std::unique_ptr<::onnx::TensorProto> tensor_of(const known_tensor& x, std
   for (const auto d : x.dims) {
     t->add_dims(d);
   }
-  for (const auto r : x.has_reals() ? x.as_reals() : known_tensor::reals{}) {
+  for (const auto r : x.has_reals() ? x.as_reals() : ops::known_tensor::reals{}) {
     type == ::onnx::TensorProto::FLOAT ? t->add_float_data(static_cast<float>(r)) : t->add_double_data(r);
   }
-  for (const auto i : x.whole() ? *x.whole() : known_tensor::integers{}) {
+  for (const auto i : x.whole() ? *x.whole() : ops::known_tensor::integers{}) {
     switch (type) {
     case ::onnx::TensorProto::INT64: t->add_int64_data(i); break;
     case ::onnx::TensorProto::UINT64:

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "weft/interop/onnx/tensors.hpp"
-#include "weft/workload/shape_call.hpp"
+#include "weft/ops/shape_call.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -27,7 +27,7 @@ inline bool has_too_many_axes(const ::onnx::TypeProto& type) {
   for (int depth = 0; depth < 100 && (inner->has_sequence_type() || inner->has_optional_type()); ++depth) {
     inner = inner->has_sequence_type() ? &inner->sequence_type().elem_type() : &inner->optional_type().elem_type();
   }
-  return inner->has_tensor_type() && inner->tensor_type().shape().dim_size() > max_axes;
+  return inner->has_tensor_type() && inner->tensor_type().shape().dim_size() > ops::max_axes;
 }
 
 /// Whether there are texts in what a type is of: in a tensor, in sequences, optionals and maps, or as their keys.
@@ -56,14 +56,14 @@ inline bool has_text(const ::onnx::TypeProto& type) {
 struct value {
   ::onnx::TypeProto type = {};               ///< what is known of it
   const ::onnx::TensorProto* data = nullptr; ///< its elements, if the file has them
-  mutable std::optional<known_tensor> known = {}; ///< … or if they are few, and follow from others
+  mutable std::optional<ops::known_tensor> known = {}; ///< … or if they are few, and follow from others
   bool parameter = false;                    ///< known before the model runs
   bool guessed = false;                      ///< its shape was assumed, or follows from one that was
   const value* storage = nullptr;            ///< the parameter that it is a view of, or null
   std::optional<std::int64_t> length = {};   ///< of a sequence, if it is known
 
   /// Its elements, if they are known; else null.
-  const known_tensor* elements() const {
+  const ops::known_tensor* elements() const {
     if (!known && data != nullptr) {
       known = known_of(*data);
     }
@@ -75,8 +75,8 @@ struct value {
     const auto dims = type.has_tensor_type() ? type.tensor_type().shape().dim_size() : 0;
     const bool is_long = !known && dims == 1 && type.tensor_type().shape().dim(0).dim_value() > most;
     const auto format = format_of(type.tensor_type().elem_type());
-    if (is_long || !format || format->is == known_tensor::format::single_precision ||
-        format->is == known_tensor::format::double_precision) {
+    if (is_long || !format || format->is == ops::known_tensor::format::single_precision ||
+        format->is == ops::known_tensor::format::double_precision) {
       return std::nullopt;
     }
     const auto* const x = elements();

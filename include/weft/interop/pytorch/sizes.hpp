@@ -8,7 +8,7 @@
 #include "weft/interop/pytorch/schema.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
-#include "weft/workload/op_call.hpp"
+#include "weft/ops/call.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace weft::pytorch::detail {
 
 /// A tensor's shape and size.
 struct tensor_shape {
-  op_call::extents dims = {};
+  ops::call::extents dims = {};
   byte_count bytes = 0;
 };
 
@@ -107,7 +107,7 @@ public:
       made.dims.push_back(value(size));
     }
     const auto bits = static_cast<std::uint32_t>(8 * *element);
-    made.bytes = tensor_bytes(made.dims, bits);
+    made.bytes = ops::tensor_bytes(made.dims, bits);
     if (made.bytes > max_total_bytes) {
       throw error("a tensor has more than 2^62 bytes");
     }

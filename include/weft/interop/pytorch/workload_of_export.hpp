@@ -11,7 +11,7 @@
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
 #include "weft/io/traced_workload.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/catalogue.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -247,7 +247,7 @@ private:
       return;
     }
 
-    const auto* facts = find_op({type, weft::detail::plain_type(type)});
+    const auto* facts = ops::find({type, weft::ops::plain_type(type)});
     const bool copy = is_copy(type);
     const bool view = !copy && is_view(type, facts);
     op made{.work = flop_of(s, node, type, where, depth),
@@ -290,9 +290,9 @@ private:
   }
 
   /// Whether the result may be its input in another form. `to`, `contiguous` and `type_as` copy only where they must.
-  static bool is_view(std::string_view type, const op_facts* facts) {
+  static bool is_view(std::string_view type, const ops::facts* facts) {
     static constexpr std::string_view views[] = {"aten.to", "aten.contiguous", "aten.type_as", "_operator.getitem"};
-    return (facts != nullptr && facts->use == op_use::view) || std::ranges::find(views, type) != std::end(views);
+    return (facts != nullptr && facts->use == ops::device_use::view) || std::ranges::find(views, type) != std::end(views);
   }
   /// Whether the result is the same tensor in a storage of its own; of a parameter that is one more form of it.
   static bool is_copy(std::string_view type) { return type == "aten.clone" || type == "aten._to_copy"; }
@@ -381,7 +381,7 @@ private:
       return dearest;
     }
     const auto call = call_of(s, node, type, where);
-    const auto* facts = find_op({type, weft::detail::plain_type(type)});
+    const auto* facts = ops::find({type, weft::ops::plain_type(type)});
     if (facts != nullptr && facts->flop != nullptr) {
       return facts->flop(call);
     }
@@ -433,8 +433,8 @@ private:
   }
 
   /// The node as cost rules see it. Arguments that are tensors are operands in their order, lists one by one.
-  op_call call_of(const scope& s, const json& node, const std::string& type, const std::string& where) {
-    op_call call{.type = type};
+  ops::call call_of(const scope& s, const json& node, const std::string& type, const std::string& where) {
+    ops::call call{.type = type};
     for (const auto& name : results_of(node, where)) {
       call.outputs.emplace_back(shape_of(s, name).dims);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// FLOP of the operations of a StableHLO program: by the catalogue of ops (workload/op_catalogue.hpp), and by formulas
+/// FLOP of the operations of a StableHLO program: by the catalogue of ops (ops/catalogue.hpp), and by formulas
 /// here where attributes and regions count. Source: the StableHLO specification (openxla.org/stablehlo/spec).
 #pragma once
 
@@ -8,8 +8,8 @@
 #include "weft/interop/stablehlo/program.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
-#include "weft/workload/flop_rules.hpp"
-#include "weft/workload/op_catalogue.hpp"
+#include "weft/ops/flop_rules.hpp"
+#include "weft/ops/catalogue.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -152,7 +152,7 @@ private:
   /// An operation, and its operands and results as rules of the catalogue see them.
   struct counted {
     const operation& op;
-    op_call call;
+    ops::call call;
   };
   using rule = double (*)(costs&, const counted&);
   static double nothing(costs&, const counted&) { return 0; }
@@ -167,7 +167,7 @@ private:
   static double einsum(costs& c, const counted& x) {
     auto call = x.call;
     call.texts["equation"] = unquoted(c.attribute(x.op, "config", "einsum_config"));
-    return flop_rules::einsum(call);
+    return ops::flop_rules::einsum(call);
   }
   static double filters(costs& c, const counted& x) { return c.convolution(x); }
   static double each_in(costs& c, const counted& x) { return c.of_regions(x.op) * x.call.in(0); }
@@ -213,8 +213,8 @@ private:
       {"reduce_window", [](costs& c, const counted& x) { return c.of_regions(x.op) * x.call.out() * c.window(x.op); }},
       {"select_and_scatter", // each element of the gradient chooses one of its window and is added to it
        [](costs& c, const counted& x) { return x.call.in(1) * (c.window(x.op) + 1); }},
-      {"cholesky", [](costs&, const counted& x) { return flop_rules::cubic<1>(x.call); }},
-      {"triangular_solve", [](costs&, const counted& x) { return flop_rules::substitution(x.call); }},
+      {"cholesky", [](costs&, const counted& x) { return ops::flop_rules::cubic<1>(x.call); }},
+      {"triangular_solve", [](costs&, const counted& x) { return ops::flop_rules::substitution(x.call); }},
       {"fft", // 5 n log2 n
        [](costs& c, const counted& x) {
          double n = 1;
@@ -241,7 +241,7 @@ private:
       name = plain_name(target_of(p_, o));
     }
     const auto type = type_of(o);
-    if (const auto* facts = find_op({type, name}); facts != nullptr && facts->flop != nullptr) {
+    if (const auto* facts = ops::find({type, name}); facts != nullptr && facts->flop != nullptr) {
       x.call.type = type;
       return facts->flop(x.call);
     }

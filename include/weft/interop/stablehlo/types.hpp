@@ -5,7 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/io/text.hpp"
-#include "weft/workload/op_call.hpp"
+#include "weft/ops/call.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -27,7 +27,7 @@ struct value_type {
   std::uint32_t bits = 0; ///< of an element; 0 for what is no number, such as a token
   bool is_float = false;  ///< elements are floating-point numbers
 
-  byte_count bytes() const { return tensor_bytes(dims, bits); }
+  byte_count bytes() const { return ops::tensor_bytes(dims, bits); }
 };
 
 namespace detail {

@@ -5,6 +5,7 @@
 #include "weft/core/sort.hpp"
 #include "weft/interop/tensorflow/graph.hpp"
 #include "weft/interop/tensorflow/ops.hpp"
+#include "weft/interop/tensorflow/shape_table.hpp"
 
 #include <algorithm>
 #include <functional>

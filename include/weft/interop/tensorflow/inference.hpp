@@ -4,7 +4,7 @@
 
 #include "weft/core/sort.hpp"
 #include "weft/interop/tensorflow/functions.hpp"
-#include "weft/interop/tensorflow/translation.hpp"
+#include "weft/interop/tensorflow/shape_table.hpp"
 #include "weft/interop/tensorflow/work.hpp"
 #include "weft/workload/model.hpp"
 
@@ -229,9 +229,9 @@ private:
     const auto outputs = ports(v);
     const auto* const family = families_[v];
     const bool computes = !element_rule_of(n.op).empty() && !inputs_.empty() && inputs_[0]->values;
-    const bool reads = family != nullptr && (guess_ || computes || facts_of_rule(*rules_[v]).reads_attributes);
+    const bool reads = family != nullptr && (guess_ || computes || rules_[v]->reads_attributes);
     auto op = call_of(n, inputs_, reads);
-    std::vector<std::shared_ptr<const known_tensor>> elements(outputs.size());
+    std::vector<std::shared_ptr<const ops::known_tensor>> elements(outputs.size());
     auto proposals = apply_rules(v, op, elements);
     const bool calls = calls_function(g_, n, rules_[v]);
     const auto call = calls ? calls_(n, inputs_, guess_) : std::nullopt;
@@ -274,8 +274,8 @@ private:
       result.type =
         i < 64 ? type_of_output(n, rules_[v], port, inputs_, result.type) : tensors_[first_[v] + 63].type;
       const auto format = format_of(result.type);
-      const auto fits = [&](const known_tensor& x) {
-        return format && format->holds(x) && x.dims == known::extents{result.dims.begin(), result.dims.end()};
+      const auto fits = [&](const ops::known_tensor& x) {
+        return format && format->holds(x) && x.dims == ops::known::extents{result.dims.begin(), result.dims.end()};
       };
       if (result.values && !(result.known && fits(*result.values))) {
         result.values = nullptr;
@@ -295,8 +295,8 @@ private:
   }
 
   /// Extents of v's outputs as far as its rule tells, -1 for an open one, and the elements of those where these follow.
-  std::vector<partial_shape> apply_rules(op_id v, op_call& op,
-                                         std::vector<std::shared_ptr<const known_tensor>>& elements) {
+  std::vector<partial_shape> apply_rules(op_id v, ops::call& op,
+                                         std::vector<std::shared_ptr<const ops::known_tensor>>& elements) {
     const auto outputs = ports(v);
     std::vector<partial_shape> all(outputs.size());
     const auto* const rule = rules_[v];
@@ -314,15 +314,14 @@ private:
     if (rule->infer == nullptr) {
       return all;
     }
-    const auto& facts = facts_of_rule(*rule);
     const bool has_elements = !element_rule_of(op.type).empty();
-    const bool stays = facts.translate == nullptr && !has_elements;
+    const bool stays = rule->translate == nullptr && !has_elements;
     translated_call c{stays || !guess_ ? std::move(op) : op, inputs_}; // its work is told by the node's own arguments
-    if (facts.translate != nullptr && !facts.translate(c)) {
+    if (rule->translate != nullptr && !rule->translate(c)) {
       return all;
     }
     tensors_of_call_.resize(c.inputs.size());
-    shape_call shapes{c.op, tensors_of_call_, [&c](std::size_t i) { return c.inputs[i]->values.get(); }, outputs};
+    ops::shape_call shapes{c.op, tensors_of_call_, [&c](std::size_t i) { return c.inputs[i]->values.get(); }, outputs};
     rule->infer(shapes);
     const bool at_most = shapes.at_most();
     auto made = std::move(shapes).take();
@@ -333,11 +332,11 @@ private:
     }
     const auto known = has_elements
                          ? known_outputs_of(c, type_of_output(g_[v], rule, 0, inputs_, dt::float32))
-                         : std::vector<std::optional<known_tensor>>{};
+                         : std::vector<std::optional<ops::known_tensor>>{};
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const auto from = facts.is_each ? outputs[i] : 0;
+      const auto from = rule->is_each ? outputs[i] : 0;
       if (outputs[i] < known.size() && known[outputs[i]]) {
-        elements[i] = std::make_shared<const known_tensor>(*known[outputs[i]]);
+        elements[i] = std::make_shared<const ops::known_tensor>(*known[outputs[i]]);
       } else if (rule->passes && from < inputs_.size()) {
         elements[i] = inputs_[from]->values;
       }
@@ -407,7 +406,7 @@ private:
     }
     const auto& base = declared ? *declared : *proposed;
     const bool both = declared && proposed && declared->size() == proposed->size();
-    if (base.size() > std::size_t{max_axes}) {
+    if (base.size() > std::size_t{ops::max_axes}) {
       return;
     }
     nn::extents dims;
@@ -486,7 +485,7 @@ private:
       rows_per_example_ = true;
       return nn::extents{options_.batch, other->dims[bool_attribute(n, "transpose_b") ? 1 : 0]};
     }
-    const bool elementwise = rules_[v] != nullptr && facts_of_rule(*rules_[v]).stretches_inputs;
+    const bool elementwise = rules_[v] != nullptr && rules_[v]->stretches_inputs;
     return elementwise && other != nullptr ? std::optional{nn::extents{}} : std::nullopt;
   }
 
@@ -522,7 +521,7 @@ private:
   const call_rule& calls_;
   std::span<const tensor_info> arguments_;
   std::vector<op_id> order_; // without nodes on cycles, which are refused when the workload is built
-  std::vector<const op_facts*> families_; // per node; null if it is not known
+  std::vector<const ops::facts*> families_; // per node; null if it is not known
   std::vector<const shape_rule*> rules_;  // likewise
   std::vector<std::uint32_t> first_; // per node where its outputs begin, plus the end
   std::vector<std::uint32_t> ports_;
@@ -533,7 +532,7 @@ private:
   std::vector<bool> calls_on_text_;
   std::vector<const tensor_info*> inputs_; // of the node at hand
   std::vector<source> sources_;
-  std::vector<shape_input> tensors_of_call_; // of which rules ask for no types
+  std::vector<ops::shape_input> tensors_of_call_; // of which rules ask for no types
   std::size_t num_loops_ = 0;
   assumed_extents assumed_in_round_ = {};
   std::vector<assumed_extents> assumed_of_; // per node

@@ -3,8 +3,7 @@
 /// of names, inputs and shape rules: tensorflow/core/ops/{array, math, nn, training, state, data_flow}_ops.cc.
 #pragma once
 
-#include "weft/workload/op_catalogue.hpp"
-#include "weft/workload/shape_rules.hpp"
+#include "weft/core/config.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -25,23 +24,6 @@ constexpr std::string_view known_type_of(std::string_view op) {
   return !updates_resource(op)       ? op
          : op.starts_with("Assign") ? op.substr(0, op.size() - std::string_view{"VariableOp"}.size())
                                      : op.substr(std::string_view{"Resource"}.size());
-}
-
-/// The rule for the shapes of an op of that type, or nullptr if it is no op of TensorFlow's that is known.
-inline const shape_rule* shape_rule_of(std::string_view op) {
-  return tensorflow_shape_rule(known_type_of(op));
-}
-
-/// The place that its shapes come from; nothing if it is not known.
-inline std::optional<shape_source> shape_source_of(std::string_view op) {
-  const auto* const rule = shape_rule_of(op);
-  return rule != nullptr ? std::optional{rule->source} : std::nullopt;
-}
-
-/// The facts about an op of that type, or nullptr if it is no op of TensorFlow's that is known.
-inline const op_facts* find_op(std::string_view op) {
-  op = known_type_of(op);
-  return tensorflow_shape_rule(op) != nullptr ? weft::find_op({"tensorflow." + std::string{op}, op}) : nullptr;
 }
 
 /// Whether TensorFlow has a kernel for CPUs only: input pipelines, queues and readers, images and records on their way

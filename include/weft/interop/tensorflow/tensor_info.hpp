@@ -3,9 +3,9 @@
 #pragma once
 
 #include "weft/interop/tensorflow/graph.hpp"
-#include "weft/workload/known_tensor.hpp"
+#include "weft/ops/known_tensor.hpp"
 #include "weft/workload/nn/shape.hpp"
-#include "weft/workload/op_call.hpp"
+#include "weft/ops/call.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +24,7 @@ struct tensor_info {
   bool known = false; ///< whether its shape is
   data_type type = dt::float32;
   nn::extents dims = {};
-  std::shared_ptr<const known_tensor> values = {}; ///< all elements, where these are known
+  std::shared_ptr<const ops::known_tensor> values = {}; ///< all elements, where these are known
 
   /// Its only element, if that is a whole number that is known.
   std::optional<std::int64_t> number() const {
@@ -46,24 +46,24 @@ inline double elements(const nn::extents& dims) {
 /// Bytes of a tensor, 8 for a reference; a number that no workload takes if they do not fit into 62 bits.
 inline byte_count bytes_of(const tensor_info& t) {
   const bool is_handle = is_reference(t.type) || value_type(t.type) == dt::resource;
-  return is_handle ? 8 : tensor_bytes(t.dims, static_cast<std::uint32_t>(8 * element_bytes(t.type)));
+  return is_handle ? 8 : ops::tensor_bytes(t.dims, static_cast<std::uint32_t>(8 * element_bytes(t.type)));
 }
 
 /// The format of elements of a type; nothing for types whose numbers are not followed.
-constexpr std::optional<element_format> format_of(data_type type) {
-  using enum known_tensor::format;
+constexpr std::optional<ops::element_format> format_of(data_type type) {
+  using enum ops::known_tensor::format;
   switch (value_type(type)) {
-  case dt::float32: return element_format{single_precision};
-  case dt::float64: return element_format{double_precision};
-  case dt::boolean: return element_format{truth};
-  case dt::int64: return element_format{};
-  case dt::int32: return element_format{integer, INT32_MIN, INT32_MAX};
-  case dt::int16: return element_format{integer, INT16_MIN, INT16_MAX};
-  case dt::int8: return element_format{integer, INT8_MIN, INT8_MAX};
-  case dt::uint64: return element_format{integer, 0};
-  case dt::uint32: return element_format{integer, 0, UINT32_MAX};
-  case dt::uint16: return element_format{integer, 0, UINT16_MAX};
-  case dt::uint8: return element_format{integer, 0, UINT8_MAX};
+  case dt::float32: return ops::element_format{single_precision};
+  case dt::float64: return ops::element_format{double_precision};
+  case dt::boolean: return ops::element_format{truth};
+  case dt::int64: return ops::element_format{};
+  case dt::int32: return ops::element_format{integer, INT32_MIN, INT32_MAX};
+  case dt::int16: return ops::element_format{integer, INT16_MIN, INT16_MAX};
+  case dt::int8: return ops::element_format{integer, INT8_MIN, INT8_MAX};
+  case dt::uint64: return ops::element_format{integer, 0};
+  case dt::uint32: return ops::element_format{integer, 0, UINT32_MAX};
+  case dt::uint16: return ops::element_format{integer, 0, UINT16_MAX};
+  case dt::uint8: return ops::element_format{integer, 0, UINT8_MAX};
   default: return std::nullopt;
   }
 }
@@ -76,7 +76,7 @@ struct stored_tensor {
 };
 
 /// Adds the elements in a field of a TensorProto, each of so many bytes where they are raw, up to `max_size`.
-inline void add_elements(known_tensor& x, const element_format& format, const wire::field& f, std::size_t bytes,
+inline void add_elements(ops::known_tensor& x, const ops::element_format& format, const wire::field& f, std::size_t bytes,
                          std::size_t max_size) {
   if (f.number == 4 || (format.is_real() && f.number == (bytes == 8 ? 6 : 5))) { // raw, or packed
     if (f.kind != wire::kind::bytes) {
@@ -104,7 +104,7 @@ inline stored_tensor read_tensor(std::string_view bytes) {
   }
   const auto size = element_bytes(t.info.type);
   const auto format = format_of(t.info.type);
-  const auto known_size = t.info.known && format ? known::size_of(*dims) : std::nullopt;
+  const auto known_size = t.info.known && format ? ops::known::size_of(*dims) : std::nullopt;
   const std::size_t count = known_size.value_or(0);
   auto x = known_size ? std::optional{format->empty(*dims)} : std::nullopt;
   for (const auto& f : wire::fields{bytes}) {
@@ -122,7 +122,7 @@ inline stored_tensor read_tensor(std::string_view bytes) {
   }
   if (x && (x->size() != 0 || count == 0)) {
     std::visit([&](auto& list) { list.resize(count, list.empty() ? 0 : list.back()); }, x->elements);
-    t.info.values = format->holds(*x) ? std::make_shared<const known_tensor>(std::move(*x)) : nullptr;
+    t.info.values = format->holds(*x) ? std::make_shared<const ops::known_tensor>(std::move(*x)) : nullptr;
   }
   return t;
 }

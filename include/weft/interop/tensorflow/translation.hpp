@@ -4,13 +4,11 @@
 
 #include "weft/interop/tensorflow/ops.hpp"
 #include "weft/interop/tensorflow/tensor_info.hpp"
-#include "weft/workload/shape_rules.hpp"
-#include "weft/workload/value_rules.hpp"
+#include "weft/ops/shape_call.hpp"
+#include "weft/ops/value_rules.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -22,7 +20,7 @@
 namespace weft::tensorflow::detail {
 
 /// Adds what a node says to a call: numbers, flags, texts, and lists of integers.
-inline void add_attributes(const node& n, op_call& call) {
+inline void add_attributes(const node& n, ops::call& call) {
   for (const auto& f : wire::fields{n.body}) {
     if (f.number != 5) {
       continue;
@@ -41,13 +39,13 @@ inline void add_attributes(const node& n, op_call& call) {
   }
 }
 
-inline std::optional<op_call::extents> extents_of(const tensor_info& t) {
-  return t.known ? std::optional<op_call::extents>{std::in_place, t.dims.begin(), t.dims.end()} : std::nullopt;
+inline std::optional<ops::call::extents> extents_of(const tensor_info& t) {
+  return t.known ? std::optional<ops::call::extents>{std::in_place, t.dims.begin(), t.dims.end()} : std::nullopt;
 }
 
 /// A node as rules see it, with its attributes if they need these.
-inline op_call call_of(const node& n, std::span<const tensor_info* const> inputs, bool with_attributes) {
-  op_call call{.type = n.op};
+inline ops::call call_of(const node& n, std::span<const tensor_info* const> inputs, bool with_attributes) {
+  ops::call call{.type = n.op};
   for (const auto* x : inputs) {
     constexpr std::size_t most = 256; // of a shape, axes, or pads
     const auto* const whole = x->values && x->values->dims.size() <= 2 ? x->values->whole() : nullptr;
@@ -62,11 +60,11 @@ inline op_call call_of(const node& n, std::span<const tensor_info* const> inputs
 
 /// A call whose arguments are being put in the order that rules take.
 struct translated_call {
-  op_call op = {};
+  ops::call op = {};
   std::vector<const tensor_info*> inputs = {};
 
   /// Whole numbers in an input; nothing if they are not known.
-  std::optional<known::extents> list(std::size_t i) const {
+  std::optional<ops::known::extents> list(std::size_t i) const {
     const auto* const whole = i < inputs.size() && inputs[i]->values ? inputs[i]->values->whole() : nullptr;
     return whole != nullptr ? std::optional{*whole} : std::nullopt;
   }
@@ -89,7 +87,7 @@ using call = translated_call;
 
 /// Input `i`, from the last if negative, is an attribute; `otherwise` where the node has neither.
 template <int I>
-bool as_attribute(call& c, const char* name, known::extents otherwise) {
+bool as_attribute(call& c, const char* name, ops::known::extents otherwise) {
   const auto i = static_cast<std::size_t>(I < 0 ? static_cast<int>(c.inputs.size()) + I : I);
   if (i < c.inputs.size()) {
     const auto list = c.list(i);
@@ -145,7 +143,7 @@ inline bool split(call& c) { // axis, x; or x, the sizes of parts, axis
     return false;
   }
   const auto& dims = *c.op.inputs[0];
-  const auto at = known::axis_of(c.op.number("axis", 0), dims.size());
+  const auto at = ops::known::axis_of(c.op.number("axis", 0), dims.size());
   c.op.numbers["split"].assign(static_cast<std::size_t>(parts), at ? dims[*at] / parts : 0);
   return at.has_value();
 }
@@ -208,7 +206,7 @@ inline bool windows(call& c) {
   for (const auto& [from, to] : names) {
     if (const auto found = c.op.numbers.find(from); found != c.op.numbers.end() && found->second.size() == rank) {
       const auto space = found->second.begin() + first;
-      c.op.numbers[to] = known::extents(space, space + static_cast<std::ptrdiff_t>(rank) - 2);
+      c.op.numbers[to] = ops::known::extents(space, space + static_cast<std::ptrdiff_t>(rank) - 2);
     }
   }
   const auto padding = c.op.text("padding", "");
@@ -231,7 +229,7 @@ inline bool convolution(call& c) {
   const auto& w = *c.op.inputs[1];
   const auto channels = c.op.number("channels_last", 0) != 0 ? x.back() : x[1];
   const bool depthwise = c.op.type.find("Depthwise") != std::string_view::npos;
-  known::extents filter{depthwise ? times(channels, w.back()) : w.back(), depthwise ? 1 : w[w.size() - 2]};
+  ops::known::extents filter{depthwise ? ops::times(channels, w.back()) : w.back(), depthwise ? 1 : w[w.size() - 2]};
   filter.insert(filter.end(), w.begin(), w.end() - 2);
   c.op.inputs[1] = std::move(filter);
   return true;
@@ -245,73 +243,6 @@ inline bool dilation(call& c) { // the filter is as large as a window
 }
 
 } // namespace translations
-
-/// The way to put arguments for each rule that takes others.
-struct translation {
-  void (*infer)(shape_call&);
-  bool (*translate)(translated_call&);
-};
-namespace shapes = weft::shape_rules;
-inline constexpr translation translation_table[] = {
-  {shapes::batch_of_blocks<false>, translations::blocks},
-  {shapes::batch_of_blocks<true>, translations::blocks},
-  {shapes::channels, translations::layout},
-  {shapes::channels_of_blocks<false>, translations::layout},
-  {shapes::channels_of_blocks<true>, translations::layout},
-  {shapes::concat, translations::concat},
-  {shapes::convolution<1, false>, translations::convolution},
-  {shapes::crop_and_resize, translations::layout},
-  {shapes::gather, translations::axis<2>},
-  {shapes::pad, translations::pad},
-  {shapes::patches, translations::windows},
-  {shapes::pool<false>, translations::windows},
-  {shapes::pool<true>, translations::dilation},
-  {shapes::product<1, elements::unknown>, translations::product},
-  {shapes::real_spectrum, translations::spectrum},
-  {shapes::reduction<true>, translations::reduction},
-  {shapes::reshape, translations::reshape},
-  {shapes::split, translations::split},
-  {shapes::squeeze, translations::squeeze},
-  {shapes::transpose, translations::permutation},
-  {shapes::without_axis, translations::axis<1>},
-};
-
-/// Facts about a row of the table of shape rules that follow from which function its rule is.
-struct rule_facts {
-  bool (*translate)(translated_call&) = nullptr; ///< puts its arguments in place; null: they are
-  bool reads_attributes = true;  ///< that TensorFlow has; the rules that most ops have read none
-  bool stretches_inputs = false; ///< to one shape, element by element
-  bool is_each = false;          ///< output i is like input i
-};
-
-/// Facts about each row. The compiler tells functions from each other by name; in a program equal ones may have one
-/// address, since linkers fold them (`--icf=all`, `/OPT:ICF`).
-template <std::size_t N>
-constexpr std::array<rule_facts, N> facts_of_rows(const shape_rule (&rows)[N]) {
-  using namespace shapes;
-  constexpr decltype(shape_rule::infer) without_attributes[] = {nullptr, all_like<0>, broadcast, compare, cast, shape};
-  std::array<rule_facts, N> all{};
-  for (std::size_t i = 0; i < N; ++i) {
-    const auto infer = rows[i].infer;
-    const auto* const row = std::ranges::find(translation_table, infer, &translation::infer);
-    all[i] = {.translate = row != std::end(translation_table) ? row->translate : nullptr,
-              .reads_attributes = std::ranges::find(without_attributes, infer) == std::end(without_attributes),
-              .stretches_inputs = infer == broadcast || infer == compare,
-              .is_each = infer == each};
-  }
-  return all;
-}
-
-/// Those about a row of the tables that TensorFlow's types are in.
-inline const rule_facts& facts_of_rule(const shape_rule& rule) {
-  namespace table = weft::detail::shape_table;
-  static constexpr auto common = facts_of_rows(table::common);
-  static constexpr auto own = facts_of_rows(table::tensorflow);
-  const std::less<const shape_rule*> before;
-  const bool is_own = !before(&rule, table::tensorflow) && before(&rule, std::end(table::tensorflow));
-  return is_own ? own[static_cast<std::size_t>(&rule - table::tensorflow)]
-                : common[static_cast<std::size_t>(&rule - table::common)];
-}
 
 /// The name that the rules for elements have for an op, where that is not its own.
 struct element_rule_name {
@@ -355,18 +286,18 @@ inline std::string_view element_rule_of(std::string_view op) {
   const auto* const row = std::lower_bound(std::begin(element_rule_names), std::end(element_rule_names), op,
                                            [](const element_rule_name& r, std::string_view t) { return r.type < t; });
   const auto name = row != std::end(element_rule_names) && row->type == op ? row->as : op;
-  return value_rule_of(name) == value_rule::unknown ? std::string_view{} : name;
+  return ops::value_rule_of(name) == ops::value_rule::unknown ? std::string_view{} : name;
 }
 
 /// The elements of a call's first outputs, as far as they follow from its inputs. `made` is the type of the first.
-inline std::vector<std::optional<known_tensor>> known_outputs_of(translated_call& c, data_type made) {
+inline std::vector<std::optional<ops::known_tensor>> known_outputs_of(translated_call& c, data_type made) {
   const auto name = element_rule_of(c.op.type);
   const auto format = format_of(made);
-  const bool of_elements = value_rule_of(name) == value_rule::of_elements;
+  const bool of_elements = ops::value_rule_of(name) == ops::value_rule::of_elements;
   if (name.empty() || !format || c.inputs.empty()) {
     return {};
   }
-  std::vector<const known_tensor*> elements;
+  std::vector<const ops::known_tensor*> elements;
   for (const auto* x : c.inputs) {
     elements.push_back(x->values.get());
     if (of_elements && elements.back() == nullptr) {
@@ -380,7 +311,7 @@ inline std::vector<std::optional<known_tensor>> known_outputs_of(translated_call
   if (type == "Mod" || type == "TruncateMod") {
     c.op.numbers["fmod"] = {1};
   }
-  auto all = known_outputs({.op = c.op, .inputs = elements, .made = format->is});
+  auto all = ops::known_outputs({.op = c.op, .inputs = elements, .made = format->is});
   return all;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/interop/tensorflow/ops.hpp"
-#include "weft/interop/tensorflow/translation.hpp"
+#include "weft/interop/tensorflow/shape_table.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -110,8 +110,8 @@ inline data_type type_of_output(const node& n, const shape_rule* rule, std::uint
   if (rule != nullptr && updates_variable(op)) {
     return dt::reference + value_type(told({"T"}, first));
   }
-  static const auto by_op = weft::detail::rows_by_type<output_type>({output_types});
-  if (const auto* const row = weft::detail::find_row(by_op, op); row != nullptr && port >= row->first_port) {
+  static const auto by_op = ops::rows_by_type<output_type>({output_types});
+  if (const auto* const row = ops::find_row(by_op, op); row != nullptr && port >= row->first_port) {
     const auto otherwise_type = row->otherwise.value_or(first);
     return row->attribute.empty() ? otherwise_type : told({row->attribute}, otherwise_type);
   }
@@ -120,7 +120,7 @@ inline data_type type_of_output(const node& n, const shape_rule* rule, std::uint
 
 /// FLOP of an op with these outputs, by the catalogue; for ops that are not known 1 per element of the first output,
 /// and none for those that run on CPUs only. A tensor that an update changes through a reference is no operand of it.
-inline double work_of(op_call&& call, const op_facts* facts, std::span<const tensor_info* const> in,
+inline double work_of(ops::call&& call, const ops::facts* facts, std::span<const tensor_info* const> in,
                       std::span<const tensor_info> out) {
   if (facts == nullptr) {
     return only_on_cpu(call.type) || out.empty() || is_reference(out[0].type) ? 0 : elements(out[0].dims);

@@ -77,7 +77,7 @@ struct op_spec {
   std::string name = {};           ///< inside the current scope; the type if empty
   kind_set kinds = kind_set::all();
   byte_count resident_bytes = 0;
-  std::string axes = {}; ///< the index expression of types whose attributes matter, see workload/op_axes.hpp
+  std::string axes = {}; ///< the index expression of types whose attributes matter, see ops/axes.hpp
   op_attributes attributes = {};
 };
 
