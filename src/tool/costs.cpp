@@ -65,13 +65,16 @@ struct range {
   }
 };
 
-constexpr std::pair<std::optional<weft::ops::device_use>, const char*> uses[] = {{weft::ops::device_use::product, "matrix products"},
-                                                                        {weft::ops::device_use::attention, "attention"},
-                                                                        {weft::ops::device_use::convolution, "convolutions"},
-                                                                        {weft::ops::device_use::recurrence, "recurrences"},
-                                                                        {weft::ops::device_use::lookup, "look-ups"},
-                                                                        {weft::ops::device_use::other, "other ops"},
-                                                                        {std::nullopt, "unknown types"}};
+using weft::ops::device_use;
+constexpr std::pair<std::optional<device_use>, const char*> uses[] = {
+  {device_use::product, "matrix products"},
+  {device_use::attention, "attention"},
+  {device_use::convolution, "convolutions"},
+  {device_use::recurrence, "recurrences"},
+  {device_use::lookup, "look-ups"},
+  {device_use::other, "other ops"},
+  {std::nullopt, "unknown types"}
+};
 
 /// The share of a device's peak that arithmetic reaches with what it reads again and again.
 double share_of_peak(const weft::cost::efficiency& e, const weft::device& d) {

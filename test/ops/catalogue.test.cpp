@@ -79,7 +79,8 @@ TEST_CASE("op catalogue: a type is known by its plain name, too") {
 
 TEST_CASE("op catalogue: an Einsum broadcasts what its ellipsis stands for, extent by extent") {
   const auto flop = [](std::vector<std::optional<extents>> inputs, const char* equation) {
-    return ops::find("Einsum")->flop({.type = "Einsum", .inputs = std::move(inputs), .texts = {{"equation", equation}}});
+    return ops::find("Einsum")->flop(
+      {.type = "Einsum", .inputs = std::move(inputs), .texts = {{"equation", equation}}});
   };
   CHECK(flop({extents{7, 1, 3, 4}, extents{2, 4, 5}}, "...ij,...jk->...ik") == 2 * 7 * 2 * 60);
   CHECK(flop({extents{7, 1, 3}, extents{1, 2, 3}}, "...i,...i->...") == 2 * 7 * 2 * 3);
@@ -118,7 +119,8 @@ TEST_CASE("op catalogue: TensorFlow's batch normalisation takes statistics only 
 }
 
 TEST_CASE("op catalogue: real Fourier transforms cost the same both ways") {
-  CHECK(ops::find("RFFT")->flop({.type = "RFFT", .inputs = {extents{3, 8}}, .outputs = {extents{3, 5}}}) == 2.5 * 24 * 3);
+  CHECK(ops::find("RFFT")->flop({.type = "RFFT", .inputs = {extents{3, 8}}, .outputs = {extents{3, 5}}}) ==
+        2.5 * 24 * 3);
   CHECK(ops::find("IRFFT")->flop({.type = "IRFFT", .inputs = {extents{3, 5}}, .outputs = {extents{3, 8}}}) ==
         2.5 * 24 * 3);
   CHECK(ops::find("IRFFT2D")->flop({.type = "IRFFT2D", .inputs = {extents{3, 4, 5}}, .outputs = {extents{3, 4, 8}}}) ==

@@ -22,10 +22,12 @@
 namespace workload_known_tensor_test {
 
 using namespace weft;
-using ops::known::extents;
-using ops::known::maybe;
-using integers = ops::known_tensor::integers;
-using enum ops::known::combination;
+using ops::known_tensor;
+namespace known = ops::known;
+using known::extents;
+using known::maybe;
+using integers = known_tensor::integers;
+using enum known::combination;
 
 /// A tensor as its definition says: an element for each position.
 struct positions {
@@ -45,7 +47,7 @@ void each(const extents& dims, const std::function<void(const extents&)>& visit,
   }
 }
 
-positions of(const ops::known_tensor& x) {
+positions of(const known_tensor& x) {
   positions p{.dims = x.dims};
   std::size_t i = 0;
   const auto all = x.as_reals();
@@ -70,13 +72,13 @@ std::int64_t below(rng& random, std::int64_t n) {
   return static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(n)));
 }
 
-ops::known_tensor random_tensor(rng& random, const extents& dims, bool real = false) {
-  ops::known_tensor x{.dims = dims};
+known_tensor random_tensor(rng& random, const extents& dims, bool real = false) {
+  known_tensor x{.dims = dims};
   integers all;
   each(dims, [&](const extents&) { all.push_back(below(random, 21) - 10); });
   if (real) {
-    x.is = ops::known_tensor::format::double_precision;
-    x.elements = ops::known_tensor::reals(all.begin(), all.end());
+    x.is = known_tensor::format::double_precision;
+    x.elements = known_tensor::reals(all.begin(), all.end());
   } else {
     x.elements = all;
   }
@@ -109,7 +111,7 @@ TEST_CASE("known tensors: what moves elements, by the definition of each op") {
     extents turned;
     std::transform(order.begin(), order.end(), std::back_inserter(turned),
                    [&](std::int64_t i) { return dims[static_cast<std::size_t>(i)]; });
-    check(ops::known::transpose(x, order), defined(turned, [&](const extents& at) {
+    check(known::transpose(x, order), defined(turned, [&](const extents& at) {
             extents from(at.size());
             for (std::size_t i = 0; i < at.size(); ++i) {
               from[static_cast<std::size_t>(order[i])] = at[i];
@@ -131,7 +133,7 @@ TEST_CASE("known tensors: what moves elements, by the definition of each op") {
     }
     auto sliced = dims;
     sliced[a] = static_cast<std::int64_t>(kept.size());
-    check(ops::known::slice(x, {start}, {end}, {named}, {step}), defined(sliced, [&](extents at) {
+    check(known::slice(x, {start}, {end}, {named}, {step}), defined(sliced, [&](extents at) {
             at[a] = kept[static_cast<std::size_t>(at[a])];
             return p.at.at(at);
           }));
@@ -147,7 +149,7 @@ TEST_CASE("known tensors: what moves elements, by the definition of each op") {
       extents gathered(dims.begin(), dims.begin() + axis);
       gathered.insert(gathered.end(), places.dims.begin(), places.dims.end());
       gathered.insert(gathered.end(), dims.begin() + axis + 1, dims.end());
-      check(ops::known::gather(x, places, named), defined(gathered, [&](const extents& at) {
+      check(known::gather(x, places, named), defined(gathered, [&](const extents& at) {
               const auto middle = at.begin() + axis, behind = middle + static_cast<std::ptrdiff_t>(places.dims.size());
               auto k = static_cast<std::int64_t>(q.at.at(extents(middle, behind)));
               extents from(at.begin(), middle);
@@ -163,8 +165,8 @@ TEST_CASE("known tensors: what moves elements, by the definition of each op") {
     const auto r = of(y);
     auto joined = dims;
     joined[a] += other[a];
-    const ops::known_tensor* const both[] = {&x, &y};
-    const auto all = ops::known::concat(both, named);
+    const known_tensor* const both[] = {&x, &y};
+    const auto all = known::concat(both, named);
     check(all, defined(joined, [&](extents at) {
             if (at[a] < size) {
               return p.at.at(at);
@@ -172,7 +174,7 @@ TEST_CASE("known tensors: what moves elements, by the definition of each op") {
             at[a] -= size;
             return r.at.at(at);
           }));
-    const auto parts = ops::known::split(*all, named, {size, other[a]});
+    const auto parts = known::split(*all, named, {size, other[a]});
     REQUIRE(parts.size() == 2);
     check(parts[0], p);
     check(parts[1], r);
@@ -181,7 +183,7 @@ TEST_CASE("known tensors: what moves elements, by the definition of each op") {
     std::generate(repeats.begin(), repeats.end(), [&] { return below(random, 3); });
     auto tiled = dims;
     std::transform(dims.begin(), dims.end(), repeats.begin(), tiled.begin(), std::multiplies<>{});
-    check(ops::known::tile(x, repeats), defined(tiled, [&](extents at) {
+    check(known::tile(x, repeats), defined(tiled, [&](extents at) {
             for (std::size_t i = 0; i < at.size(); ++i) {
               at[i] %= dims[i];
             }
@@ -209,16 +211,16 @@ TEST_CASE("known tensors: arithmetic stretches tensors to each other, and reduct
       }
       return q.at.at(from);
     };
-    check(ops::known::expand(y, dims), defined(dims, of_small));
-    check(ops::known::apply(add, x, y), defined(dims, [&](const extents& at) { return p.at.at(at) + of_small(at); }));
-    check(ops::known::apply(subtract, y, x), defined(dims, [&](const extents& at) { return of_small(at) - p.at.at(at); }));
-    check(ops::known::apply(multiply, x, y), defined(dims, [&](const extents& at) { return p.at.at(at) * of_small(at); }));
-    check(ops::known::apply(greatest, x, y),
+    check(known::expand(y, dims), defined(dims, of_small));
+    check(known::apply(add, x, y), defined(dims, [&](const extents& at) { return p.at.at(at) + of_small(at); }));
+    check(known::apply(subtract, y, x), defined(dims, [&](const extents& at) { return of_small(at) - p.at.at(at); }));
+    check(known::apply(multiply, x, y), defined(dims, [&](const extents& at) { return p.at.at(at) * of_small(at); }));
+    check(known::apply(greatest, x, y),
           defined(dims, [&](const extents& at) { return std::max(p.at.at(at), of_small(at)); }));
-    const auto less = ops::known::apply(ops::known::comparison::less, x, y);
+    const auto less = known::apply(known::comparison::less, x, y);
     check(less, defined(dims, [&](const extents& at) { return p.at.at(at) < of_small(at) ? 1.0 : 0.0; }));
-    CHECK(less->is == ops::known_tensor::format::truth);
-    check(ops::known::where(*less, x, y),
+    CHECK(less->is == known_tensor::format::truth);
+    check(known::where(*less, x, y),
           defined(dims, [&](const extents& at) { return std::min(p.at.at(at), of_small(at)); }));
 
     std::vector<bool> gone(dims.size());
@@ -245,15 +247,15 @@ TEST_CASE("known tensors: arithmetic stretches tensors to each other, and reduct
       });
       return total;
     };
-    check(ops::known::reduce(add, x, axes, false), defined(left, sum));
-    check(ops::known::reduce(add, x, axes, true), defined(ones, sum));
+    check(known::reduce(add, x, axes, false), defined(left, sum));
+    check(known::reduce(add, x, axes, true), defined(ones, sum));
   }
 }
 
 TEST_CASE("known tensors: whole numbers divide as ops say, and nothing is made of what is out of range") {
-  const auto number = [](std::int64_t x) { return ops::known_tensor::number(x); };
-  const auto result = [&](ops::known::combination what, std::int64_t a, std::int64_t b) -> std::optional<std::int64_t> {
-    const auto made = ops::known::apply(what, number(a), number(b));
+  const auto number = [](std::int64_t x) { return known_tensor::number(x); };
+  const auto result = [&](known::combination what, std::int64_t a, std::int64_t b) -> std::optional<std::int64_t> {
+    const auto made = known::apply(what, number(a), number(b));
     return made ? std::optional{made->whole()->front()} : std::nullopt;
   };
   for (std::int64_t a = -7; a <= 7; ++a) {
@@ -281,45 +283,45 @@ TEST_CASE("known tensors: whole numbers divide as ops say, and nothing is made o
   CHECK(!result(multiply, std::int64_t{1} << 40, std::int64_t{1} << 40));
   CHECK(result(least, most, 5) == 5);
   // In single precision, as runtimes compute: 0.1 · 70 is 7 there, and 6.9999999 or 7.0000001 elsewhere.
-  const auto scaled = ops::known::apply(multiply, ops::known_tensor::number(70.0), ops::known_tensor::number(0.1));
+  const auto scaled = known::apply(multiply, known_tensor::number(70.0), known_tensor::number(0.1));
   CHECK(scaled->as_reals().front() == static_cast<double>(70.0f * 0.1f));
-  CHECK(!ops::known::apply(add, number(1), ops::known_tensor::number(1.0))); // of one format
-  CHECK(ops::known::apply(ops::known::change::round, ops::known_tensor::number(2.5))->as_reals().front() == 2);
-  CHECK(*ops::known::cast(ops::known_tensor::number(-2.7), ops::known_tensor::format::integer)->whole() == integers{-2});
-  CHECK(!ops::known::cast(ops::known_tensor::number(1e30), ops::known_tensor::format::integer));
-  CHECK(!ops::known::filled({100, 100}, number(1))); // too many to be kept
-  CHECK(!ops::known::filled({std::int64_t{1} << 40, std::int64_t{1} << 40, 0, -1}, number(1)));
-  CHECK(!ops::known::filled({std::int64_t{1} << 40, 0}, number(1)));
-  CHECK(ops::known::filled({40, 0}, number(1))->size() == 0);
+  CHECK(!known::apply(add, number(1), known_tensor::number(1.0))); // of one format
+  CHECK(known::apply(known::change::round, known_tensor::number(2.5))->as_reals().front() == 2);
+  CHECK(*known::cast(known_tensor::number(-2.7), known_tensor::format::integer)->whole() == integers{-2});
+  CHECK(!known::cast(known_tensor::number(1e30), known_tensor::format::integer));
+  CHECK(!known::filled({100, 100}, number(1))); // too many to be kept
+  CHECK(!known::filled({std::int64_t{1} << 40, std::int64_t{1} << 40, 0, -1}, number(1)));
+  CHECK(!known::filled({std::int64_t{1} << 40, 0}, number(1)));
+  CHECK(known::filled({40, 0}, number(1))->size() == 0);
 }
 
 TEST_CASE("known tensors: positions, ranges, and what is put in their places") {
-  const auto list = [](integers x) { return ops::known_tensor::of(std::move(x)); };
-  const auto number = [](std::int64_t x) { return ops::known_tensor::number(x); };
-  CHECK(*ops::known::range(number(2), number(11), number(3))->whole() == integers{2, 5, 8});
-  CHECK(*ops::known::range(number(3), number(-2), number(-2))->whole() == integers{3, 1, -1});
-  CHECK(ops::known::range(number(3), number(3), number(1))->size() == 0);
-  CHECK(!ops::known::range(number(0), number(1), number(0)));
-  CHECK(ops::known::range(ops::known_tensor::number(0.0), ops::known_tensor::number(1.0), ops::known_tensor::number(0.3))->size() == 4);
-  const auto mask = ops::known::reshape(list({0, 2, 0, 1, 0, 3}), {2, 3});
-  CHECK(*ops::known::non_zero(*mask)->whole() == integers{0, 1, 1, 1, 0, 2});
-  CHECK(ops::known::non_zero(*mask)->dims == extents{2, 3});
-  CHECK(*ops::known::running_sum(*mask, 1)->whole() == integers{0, 2, 2, 1, 1, 4});
-  CHECK(*ops::known::running_sum(*mask, -2)->whole() == integers{0, 2, 0, 1, 2, 3});
-  const auto zeros = ops::known::filled({2, 3}, number(0));
-  CHECK(*ops::known::scatter(*zeros, *ops::known::reshape(list({1, -2, 0, 0}), {2, 2}), list({7, 8}))->whole() ==
+  const auto list = [](integers x) { return known_tensor::of(std::move(x)); };
+  const auto number = [](std::int64_t x) { return known_tensor::number(x); };
+  CHECK(*known::range(number(2), number(11), number(3))->whole() == integers{2, 5, 8});
+  CHECK(*known::range(number(3), number(-2), number(-2))->whole() == integers{3, 1, -1});
+  CHECK(known::range(number(3), number(3), number(1))->size() == 0);
+  CHECK(!known::range(number(0), number(1), number(0)));
+  CHECK(known::range(known_tensor::number(0.0), known_tensor::number(1.0), known_tensor::number(0.3))->size() == 4);
+  const auto mask = known::reshape(list({0, 2, 0, 1, 0, 3}), {2, 3});
+  CHECK(*known::non_zero(*mask)->whole() == integers{0, 1, 1, 1, 0, 2});
+  CHECK(known::non_zero(*mask)->dims == extents{2, 3});
+  CHECK(*known::running_sum(*mask, 1)->whole() == integers{0, 2, 2, 1, 1, 4});
+  CHECK(*known::running_sum(*mask, -2)->whole() == integers{0, 2, 0, 1, 2, 3});
+  const auto zeros = known::filled({2, 3}, number(0));
+  CHECK(*known::scatter(*zeros, *known::reshape(list({1, -2, 0, 0}), {2, 2}), list({7, 8}))->whole() ==
         integers{8, 0, 0, 0, 7, 0});
-  const auto row = *ops::known::reshape(list({1, 2, 3}), {1, 3});
-  CHECK(*ops::known::scatter(*zeros, *ops::known::reshape(list({1}), {1, 1}), row)->whole() == integers{0, 0, 0, 1, 2, 3});
-  CHECK(!ops::known::scatter(*zeros, *ops::known::reshape(list({2}), {1, 1}), row));
-  CHECK(!ops::known::reshape(list({1, 2, 3}), {2, -1}));
-  CHECK(ops::known::reshape(list({1, 2, 3, 4}), {2, -1})->dims == extents{2, 2});
-  CHECK(!ops::known::gather(list({1, 2}), list({2}), 0));
+  const auto row = *known::reshape(list({1, 2, 3}), {1, 3});
+  CHECK(*known::scatter(*zeros, *known::reshape(list({1}), {1, 1}), row)->whole() == integers{0, 0, 0, 1, 2, 3});
+  CHECK(!known::scatter(*zeros, *known::reshape(list({2}), {1, 1}), row));
+  CHECK(!known::reshape(list({1, 2, 3}), {2, -1}));
+  CHECK(known::reshape(list({1, 2, 3, 4}), {2, -1})->dims == extents{2, 2});
+  CHECK(!known::gather(list({1, 2}), list({2}), 0));
 }
 
 TEST_CASE("value rules: ops of a graph that makes the pads of a tensor") {
   // As torch.onnx writes F.pad(x, (1, 2)) for x of two axes: zeros for the other axis, pairs turned around.
-  const auto run = [&](const char* type, std::vector<const ops::known_tensor*> inputs,
+  const auto run = [&](const char* type, std::vector<const known_tensor*> inputs,
                        std::map<std::string, integers, std::less<>> numbers = {}) {
     const ops::call call{.type = type, .numbers = std::move(numbers), .version = 17};
     const auto made = ops::known_outputs({.op = call, .inputs = inputs});
@@ -327,8 +329,8 @@ TEST_CASE("value rules: ops of a graph that makes the pads of a tensor") {
     REQUIRE(made[0]);
     return *made[0];
   };
-  const auto list = [](integers x) { return ops::known_tensor::of(std::move(x)); };
-  const auto pads = list({1, 2}), zeros_dims = list({2}), zero = ops::known_tensor::number(std::int64_t{0});
+  const auto list = [](integers x) { return known_tensor::of(std::move(x)); };
+  const auto pads = list({1, 2}), zeros_dims = list({2}), zero = known_tensor::number(std::int64_t{0});
   const auto zeros = run("ConstantOfShape", {&zeros_dims, &zero});
   const auto all = run("Concat", {&pads, &zeros}, {{"axis", {0}}});
   const auto two = list({-1, 2});
@@ -339,7 +341,7 @@ TEST_CASE("value rules: ops of a graph that makes the pads of a tensor") {
   const auto flat = list({-1});
   CHECK(*run("Reshape", {&columns, &flat}).whole() == integers{0, 1, 0, 2});
   const auto six = list({0, 1, 2, 3, 4, 5});
-  CHECK(run("Pack", {&pads, &two}, {{"axis", {-1}}}) == *ops::known::reshape(list({1, -1, 2, 2}), {2, 2}));
+  CHECK(run("Pack", {&pads, &two}, {{"axis", {-1}}}) == *known::reshape(list({1, -1, 2, 2}), {2, 2}));
   CHECK(run("Unpack", {&pairs}, {{"axis", {1}}}) == list({1, 0}));
   CHECK(*run("FloorDiv", {&minus, &two}).whole() == integers{1, -1});
   CHECK(*run("BroadcastGradientArgs", {&two, &flat}).whole() == integers{});
@@ -351,7 +353,7 @@ TEST_CASE("value rules: ops of a graph that makes the pads of a tensor") {
   };
   CHECK(cut({1}, {5}, {2}, {0, 0, 0, 0, 0}) == list({1, 3}));
   CHECK(cut({0}, {0}, {-2}, {1, 1, 0, 0, 0}) == list({5, 3, 1}));
-  CHECK(cut({-1}, {0}, {1}, {0, 0, 1, 0, 0}) == ops::known_tensor::number(std::int64_t{5}));
+  CHECK(cut({-1}, {0}, {1}, {0, 0, 1, 0, 0}) == known_tensor::number(std::int64_t{5}));
   CHECK(cut({0, 0, 4}, {0, 0, 9}, {1, 1, 1}, {0, 0, 0, 1, 2}).dims == extents{1, 2});
   const ops::call shape{.type = "Shape", .inputs = {extents{3, 4, 5}}, .numbers = {{"start", {-2}}}};
   CHECK(*ops::known_outputs({.op = shape, .inputs = {}})[0]->whole() == integers{4, 5});

@@ -82,7 +82,8 @@ fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
     }
     const auto joined = std::find_if(inputs.begin(), inputs.end(), [&](tensor_id t) {
       const op_id u = w.producer(t);
-      const bool is_kernel = !w.inputs(u).empty() && ops::use_of(w.type(u)).value_or(ops::device_use::view) != ops::device_use::view;
+      constexpr auto view = ops::device_use::view;
+      const bool is_kernel = !w.inputs(u).empty() && ops::use_of(w.type(u)).value_or(view) != view;
       return w.bytes(t) == largest && is_kernel && only_reader[u] == v &&
              !std::binary_search(returned.begin(), returned.end(), u) &&
              !(kinds[together.find(u)] & kinds[together.find(v)]).empty();

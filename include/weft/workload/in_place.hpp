@@ -14,9 +14,9 @@ namespace weft {
 
 /// The same model with first outputs where runtimes put them (`op::memory`): ops that show an input or what they hold
 /// in another form, such as Reshape or a variable, give views; those that work element by element, such as Relu, write
-/// over an input, if `overwrites`. The catalogue of ops says which (`ops::facts`). What the ops in `returned`, ascending,
-/// make is kept for who runs the model, and what `w` says of an op stays. Functions that copy ops may lose it, so call
-/// this last.
+/// over an input, if `overwrites`. The catalogue of ops says which (`ops::facts`). What the ops in `returned`,
+/// ascending, make is kept for who runs the model, and what `w` says of an op stays. Functions that copy ops may lose
+/// it, so call this last.
 /// Source: tables of ONNX Runtime (`MayInplace`, `Alias`) and TensorFlow Lite. Complexity: O(n + m).
 inline workload with_shared_memory(const workload& w, bool overwrites = true, std::span<const op_id> returned = {}) {
   std::vector<output_memory> where;

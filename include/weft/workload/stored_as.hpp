@@ -37,8 +37,8 @@ struct attention_ops {
 
 /// The attentions, one per layer of a transformer: a softmax whose result is a factor of a product of two tensors, with
 /// what lies between that and the product before it; few ops without parameters each. And ops that are an attention as
-/// a whole. Which ops those are, the catalogue says (`ops::facts::attends`). In the order of the softmaxes. Of a training
-/// step, `is_backward` has the ops of the backward pass, per op, which are no part of one; empty: none are.
+/// a whole. Which ops those are, the catalogue says (`ops::facts::attends`). In the order of the softmaxes. Of a
+/// training step, `is_backward` has the ops of the backward pass, per op, which are no part of one; empty: none are.
 /// Complexity: O(n + m).
 template <named_workload Workload>
 std::vector<attention_ops> attentions(const Workload& w, const std::vector<bool>& is_backward = {}) {

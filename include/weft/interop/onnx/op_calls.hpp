@@ -54,9 +54,10 @@ inline std::vector<std::optional<ops::known_tensor>> known_outputs_of(const ::on
     } else if (const auto* real = attribute(n, "value_float")) {
       made.emplace_back(ops::known_tensor::number(static_cast<double>(real->f())));
     } else if (const auto* reals = attribute(n, "value_floats")) {
-      made.emplace_back(ops::known_tensor{.dims = {reals->floats_size()},
-                                     .elements = ops::known_tensor::reals{reals->floats().begin(), reals->floats().end()},
-                                     .is = ops::known_tensor::format::single_precision});
+      using known = ops::known_tensor;
+      made.emplace_back(known{.dims = {reals->floats_size()},
+                              .elements = known::reals{reals->floats().begin(), reals->floats().end()},
+                              .is = known::format::single_precision});
     }
     return made;
   }

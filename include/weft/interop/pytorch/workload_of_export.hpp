@@ -292,7 +292,8 @@ private:
   /// Whether the result may be its input in another form. `to`, `contiguous` and `type_as` copy only where they must.
   static bool is_view(std::string_view type, const ops::facts* facts) {
     static constexpr std::string_view views[] = {"aten.to", "aten.contiguous", "aten.type_as", "_operator.getitem"};
-    return (facts != nullptr && facts->use == ops::device_use::view) || std::ranges::find(views, type) != std::end(views);
+    return (facts != nullptr && facts->use == ops::device_use::view) ||
+           std::ranges::find(views, type) != std::end(views);
   }
   /// Whether the result is the same tensor in a storage of its own; of a parameter that is one more form of it.
   static bool is_copy(std::string_view type) { return type == "aten.clone" || type == "aten._to_copy"; }

@@ -133,7 +133,9 @@ private:
   }
 
   void require_shapes(const graph& whole, const std::set<std::string, std::less<>>& given) const {
-    const auto is_input = [](const node& n) { return detail::shape_source_of(n.op) == detail::shape_source::placeholder; };
+    const auto is_input = [](const node& n) {
+      return detail::shape_source_of(n.op) == detail::shape_source::placeholder;
+    };
     for (const auto& [name, shape] : shapes) {
       const auto v = whole.find(name);
       if (given.contains(name) || (v && is_input(whole[*v]))) { // inputs may be out of what is fetched

@@ -76,8 +76,8 @@ struct stored_tensor {
 };
 
 /// Adds the elements in a field of a TensorProto, each of so many bytes where they are raw, up to `max_size`.
-inline void add_elements(ops::known_tensor& x, const ops::element_format& format, const wire::field& f, std::size_t bytes,
-                         std::size_t max_size) {
+inline void add_elements(ops::known_tensor& x, const ops::element_format& format, const wire::field& f,
+                         std::size_t bytes, std::size_t max_size) {
   if (f.number == 4 || (format.is_real() && f.number == (bytes == 8 ? 6 : 5))) { // raw, or packed
     if (f.kind != wire::kind::bytes) {
       add_element(x, format, f.value, bytes);
