@@ -41,6 +41,10 @@
 #include "weft/workload/recomputed.hpp"
 #include "weft/workload/stored_as.hpp"
 
+#include "weft/model/graph.hpp"
+#include "weft/model/lower.hpp"
+#include "weft/model/traced_workload.hpp"
+
 #include "weft/partition/on_accelerators.hpp"
 #include "weft/partition/pin.hpp"
 

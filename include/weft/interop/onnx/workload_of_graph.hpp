@@ -7,7 +7,7 @@
 #include "weft/interop/onnx/analysis.hpp"
 #include "weft/interop/onnx/wire.hpp"
 #include "weft/io/foreign_formats.hpp"
-#include "weft/io/traced_workload.hpp"
+#include "weft/model/traced_workload.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -223,10 +223,10 @@ private:
   }
 
   /// What a node reads; of parameters their storage, unless it makes parameters of them.
-  std::vector<io::traced_value> reads_of(op_id v) {
-    std::vector<io::traced_value> reads;
+  std::vector<traced_value> reads_of(op_id v) {
+    std::vector<traced_value> reads;
     for (const auto x : inputs_[v]) {
-      io::traced_value read;
+      traced_value read;
       if (const auto made = made_by_.find(x); made != made_by_.end()) {
         read = {made->second.op, made->second.output};
       }
@@ -276,7 +276,7 @@ private:
   std::map<std::int64_t, op_id> groups_; // of what `write_network` wrote
   std::size_t folded_ = 0;
   std::size_t num_on_text_ = 0;
-  io::traced_workload ops_;
+  traced_workload ops_;
 };
 
 } // namespace detail

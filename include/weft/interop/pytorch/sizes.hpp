@@ -9,6 +9,7 @@
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
 #include "weft/ops/call.hpp"
+#include "weft/ops/shape_call.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -26,20 +27,23 @@ namespace weft::pytorch::detail {
 /// A tensor's shape and size.
 struct tensor_shape {
   ops::call::extents dims = {};
+  ops::element_type element = ops::elements::unknown;
   byte_count bytes = 0;
 };
 
-/// Bytes of an element by the numbers of torch/_export/serde/schema.py's ScalarType; nothing for others.
-inline std::optional<byte_count> element_bytes(std::int64_t type) {
-  static constexpr byte_count bytes[] = {0, 1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 2, 0, 0, 0,
-                                         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 1, 1, 1};
-  const bool known = type > 0 && type < std::ssize(bytes) && bytes[type] > 0;
-  return known ? std::optional{bytes[type]} : std::nullopt;
-}
-
-/// Whether a number of ScalarType is a floating-point type: half, float, double, bfloat16 and those of 8 bits.
-inline bool is_floating(std::int64_t type) {
-  return (type >= 6 && type <= 8) || type == 13 || (type >= 29 && type <= 32);
+/// An element's type by the numbers of torch/_export/serde/schema.py's ScalarType, and its bytes; 0 where that is none.
+struct scalar_type {
+  ops::element_type element;
+  std::uint8_t bytes;
+  bool is_floating = false;
+};
+inline scalar_type scalar_type_of(std::int64_t number) {
+  static constexpr scalar_type known[] = {
+    {0, 0},  {2, 1}, {3, 1},  {5, 2},  {6, 4}, {7, 8},        {10, 2, true}, {1, 4, true},  {11, 8, true},
+    {0, 4},  {14, 8}, {15, 16}, {9, 1}, {16, 2, true}, {0, 0}, {0, 0},        {0, 0},        {0, 0},
+    {0, 0},  {0, 0}, {0, 0},  {0, 0},  {0, 0}, {0, 0},        {0, 0},        {0, 0},        {0, 0},
+    {0, 0},  {4, 2}, {17, 1, true}, {19, 1, true}, {18, 1, true}, {20, 1, true}};
+  return number > 0 && number < std::ssize(known) ? known[number] : scalar_type{};
 }
 
 /// Values of the symbols of a program: given ones, else the hints of the file, else a default.
@@ -92,26 +96,25 @@ public:
     if (dims == nullptr || !dims->is_array() || number == nullptr || !number->is_number_integer()) {
       throw error("a tensor has no sizes or no type");
     }
-    const auto type = number->get<std::int64_t>();
-    auto element = element_bytes(type);
-    if (!element) {
+    auto type = scalar_type_of(number->get<std::int64_t>());
+    if (type.bytes == 0) {
       assumed_.add("{tensor|tensors} with elements of a type that is not known here: 4 bytes each",
-                   std::to_string(type));
-      element = 4;
+                   std::to_string(number->get<std::int64_t>()));
+      type.bytes = 4;
     }
     if (dims->size() > 64) {
       throw error("a tensor has more than 64 extents, more than PyTorch allows");
     }
-    tensor_shape made;
+    tensor_shape made{.element = type.element};
     for (const auto& size : *dims) {
       made.dims.push_back(value(size));
     }
-    const auto bits = static_cast<std::uint32_t>(8 * *element);
+    const auto bits = 8u * type.bytes;
     made.bytes = ops::tensor_bytes(made.dims, bits);
     if (made.bytes > max_total_bytes) {
       throw error("a tensor has more than 2^62 bytes");
     }
-    if (is_floating(type)) {
+    if (type.is_floating) {
       float_bytes_[bits] += static_cast<double>(made.bytes);
     }
     return shapes_.emplace(&meta, std::move(made)).first->second;

@@ -10,7 +10,8 @@
 #include "weft/interop/pytorch/sizes.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
-#include "weft/io/traced_workload.hpp"
+#include "weft/model/graph.hpp"
+#include "weft/model/lower.hpp"
 #include "weft/ops/catalogue.hpp"
 
 #include <algorithm>
@@ -44,19 +45,24 @@ public:
     model m{.format = "PyTorch"};
     for (const auto& output : list(graph, "outputs", "the program's graph")) {
       for (const auto& name : tensors_of(output)) {
-        if (const auto made = main.names.find(name); made != main.names.end() && made->second.value.op != none) {
-          m.returned.push_back(made->second.value.op);
+        const auto made = main.names.find(name);
+        if (made != main.names.end() && graph_.producer(made->second) != none) {
+          m.returned.push_back(graph_.producer(made->second));
         }
       }
     }
     sort_unique(m.returned);
-    if (const auto unread = ops_.num_unread(); unread > 0) {
-      m.notes.push_back(io::counted(unread, "{parameter that no op reads is|parameters that no op reads are} "
-                                            "resident nowhere"));
-    }
-    m.ops = std::move(ops_).build();
-    if (m.ops.num_ops() == 0) {
+    if (graph_.num_ops() == 0) {
       throw error("the program has no node that computes anything");
+    }
+    auto lowered = lower(graph_, {.unknown_flop_per_element = options_.unknown_flop_per_element});
+    m.ops = std::move(lowered.graph);
+    if (lowered.num_unread > 0) {
+      m.notes.push_back(io::counted(lowered.num_unread, "{parameter that no op reads is|parameters that no op reads "
+                                                        "are} resident nowhere"));
+    }
+    for (const op_id v : lowered.unknown) {
+      note_unknown(graph_[v].type);
     }
     m.float_bytes = sizes_.float_bytes();
     m.assumed = sizes_.unknown();
@@ -79,24 +85,13 @@ private:
     }
   }
 
-  /// A tensor that a name means. Views of one another have the same root: what is written into one is seen in all.
-  struct bound {
-    io::traced_value value;
-    std::uint32_t root = none;
-  };
   /// A graph and what its names mean.
   struct scope {
     const json& graph;
-    std::unordered_map<std::string, bound> names;
+    std::unordered_map<std::string, tensor_id> names;
     std::string path; // before the names of its ops
     std::unordered_map<std::string, std::vector<op_id>> numbers = {}; // what sizes and other numbers wait for
   };
-  /// The last writer of a tensor, and its readers since then.
-  struct history {
-    op_id last = none;
-    std::vector<op_id> readers = {};
-  };
-
   // Symbolic sizes.
 
   void learn_sizes(const json& graph, int depth) {
@@ -147,22 +142,27 @@ private:
   // Inputs, parameters and state.
 
   void bind_inputs(scope& s, const json* signature) {
-    for (const auto& input : list(s.graph, "inputs", "the program's graph")) {
-      for (const auto& name : tensors_of(input)) {
-        s.names[name] = {{}, new_root()};
-      }
-    }
+    std::unordered_map<std::string, std::pair<tensor_role, std::string>> roles; // with their names in the module
     const auto* specs = find(signature, "input_specs");
     if (specs == nullptr || !specs->is_array()) {
       assumed_.add("{program|programs} without a signature: parameters count as inputs");
-      return;
     }
-    for (const auto& spec : *specs) {
-      for (const char* kind : {"parameter", "buffer", "tensor_constant"}) {
+    for (const auto& spec : items(specs)) {
+      for (const auto& [kind, role] : {std::pair{"parameter", tensor_role::parameter},
+                                       {"buffer", tensor_role::state},
+                                       {"tensor_constant", tensor_role::constant}}) {
         if (const auto name = text(spec, kind, "arg", "name"); !name.empty()) {
-          const auto parameter = ops_.add_parameter(shape_of(s, name).bytes);
-          s.names[name] = {parameter, new_root()};
-          state_.try_emplace(text(spec, kind, (std::string{kind} + "_name").c_str()), parameter.parameter);
+          roles.try_emplace(name, role, text(spec, kind, (std::string{kind} + "_name").c_str()));
+        }
+      }
+    }
+    for (const auto& input : list(s.graph, "inputs", "the program's graph")) {
+      for (const auto& name : tensors_of(input)) {
+        const auto found = roles.find(name);
+        const auto role = found == roles.end() ? tensor_role::input : found->second.first;
+        s.names[name] = graph_.add_tensor(tensor_of(s, name, role));
+        if (role != tensor_role::input) {
+          state_.try_emplace(found->second.second, s.names[name]);
         }
       }
     }
@@ -174,15 +174,15 @@ private:
         const auto mutation = kind + "_mutation";
         const auto made = s.names.find(text(spec, mutation.c_str(), "arg", "name"));
         const auto old = state_.find(text(spec, mutation.c_str(), (kind + "_name").c_str()));
-        if (made != s.names.end() && made->second.value.op != none && old != state_.end()) {
-          ops_.keep(old->second, made->second.value.op);
+        if (made != s.names.end() && old != state_.end()) {
+          graph_.replace(old->second, made->second);
         }
       }
     }
   }
-  std::uint32_t new_root() {
-    histories_.emplace_back();
-    return static_cast<std::uint32_t>(checked_count(histories_.size(), "program", "tensors") - 1);
+  model_graph::tensor tensor_of(const scope& s, const std::string& name, tensor_role role) {
+    const auto& shape = shape_of(s, name);
+    return {.dims = shape.dims, .element = shape.element, .role = role, .name = name, .bytes = shape.bytes};
   }
 
   const tensor_shape& shape_of(const scope& s, const std::string& name) {
@@ -218,16 +218,14 @@ private:
   void add_node(scope& s, const json& node, const std::string& type, const std::string& where, int depth) {
     const auto results = results_of(node, where);
     const auto& inputs = list(node, "inputs", where);
-    std::vector<const bound*> reads;
+    std::vector<tensor_id> reads;
     for (const auto& input : inputs) {
       for (const auto& name : tensors_of(member(input, "arg", where))) {
-        if (!name.empty()) {
-          const auto at = s.names.find(name);
-          if (at == s.names.end()) {
-            throw error("tensor " + io::in_quotes(name) + " is read before any node makes it");
-          }
-          reads.push_back(&at->second);
+        const auto at = s.names.find(name);
+        if (at == s.names.end() && !name.empty()) {
+          throw error("tensor " + io::in_quotes(name) + " is read before any node makes it");
         }
+        reads.push_back(name.empty() ? tensor_id{none} : at->second);
       }
     }
     auto awaited = makers_of(s, numbers_of(inputs, "arg"));
@@ -238,65 +236,54 @@ private:
     if (results.empty() && (reads.empty() || type.find("assert") != type.npos || type.starts_with("aten.sym_"))) {
       assumed_.add("{node computes sizes or checks them: it does|nodes compute sizes or check them: they do} not "
                    "count as ops", type);
-      for (const auto* read : reads) {
-        if (read->value.op != none) {
-          awaited.push_back(read->value.op);
+      for (const tensor_id read : reads) {
+        if (read != none && graph_.producer(read) != none) {
+          awaited.push_back(graph_.producer(read));
         }
       }
       bind_numbers(s, node, awaited);
       return;
     }
 
-    const auto* facts = ops::find({type, weft::ops::plain_type(type)});
-    const bool copy = is_copy(type);
-    const bool view = !copy && is_view(type, facts);
-    op made{.work = flop_of(s, node, type, where, depth),
-            .name = s.path + (results.empty() ? type : results.front()),
-            .type = type};
-    std::vector<io::traced_value> values;
-    for (const auto* read : reads) {
-      values.push_back(read->value);
-    }
-    if ((view || copy) && reads.size() == 1 && values.front().parameter != none) {
-      const auto v = ops_.add_view(std::move(made), values.front());
-      const auto root = copy ? new_root() : reads.front()->root;
-      wait_for(awaited, values, v);
-      order(v, reads, none);
-      for (const auto& name : results) {
-        s.names[name] = {ops_.add_output_of(v, values.front().parameter), root};
-      }
-      return;
-    }
-    const auto v = ops_.add_op(std::move(made), values);
-    wait_for(awaited, values, v);
-    bind_numbers(s, node, {v});
-    const bool in_place = type.ends_with('_') && !type.ends_with("__") && !reads.empty();
-    const auto root = !reads.empty() && (in_place || view) ? reads.front()->root : none;
-    order(v, reads, in_place ? root : none);
-    std::optional<bound> written;
+    model_graph::op made{.type = type,
+                         .name = s.path + (results.empty() ? type : results.front()),
+                         .inputs = std::move(reads),
+                         .work = flop_of_graphs(node, type, s, where, depth).value_or(model_graph::by_type),
+                         .form = form_of(type),
+                         .after = std::move(awaited)};
+    add_attributes(made, node, where);
+    std::vector<model_graph::tensor> outputs;
     for (const auto& name : results) {
-      const bound result{ops_.add_output(v, shape_of(s, name).bytes), root != none ? root : new_root()};
-      written = written ? written : std::optional{result};
-      s.names[name] = result;
+      outputs.push_back(tensor_of(s, name, tensor_role::computed));
     }
-    if (in_place && written) { // who reads the old name from now on reads what was written
-      for (const auto& input : inputs) {
-        if (const auto names = tensors_of(member(input, "arg", where)); !names.empty()) {
-          s.names[names.front()].value = written->value;
-          break;
-        }
+    const bool writes = made.form == storage_form::writes;
+    const op_id v = graph_.add_op(std::move(made), outputs);
+    bind_numbers(s, node, {v});
+    auto output = *graph_.outputs(v).begin();
+    for (std::size_t i = 0; writes && !results.empty() && i < inputs.size(); ++i) {
+      if (const auto names = tensors_of(member(inputs[i], "arg", where)); !names.empty()) {
+        s.names[names.front()] = output; // who reads the old name from now on reads what was written
+        break;
       }
+    }
+    for (const auto& name : results) {
+      s.names[name] = output++;
     }
   }
 
-  /// Whether the result may be its input in another form. `to`, `contiguous` and `type_as` copy only where they must.
-  static bool is_view(std::string_view type, const ops::facts* facts) {
+  /// The result may be its input in another form. `to`, `contiguous` and `type_as` copy only where they must.
+  static storage_form form_of(std::string_view type) {
     static constexpr std::string_view views[] = {"aten.to", "aten.contiguous", "aten.type_as", "_operator.getitem"};
-    return (facts != nullptr && facts->use == ops::device_use::view) ||
-           std::ranges::find(views, type) != std::end(views);
+    const auto* facts = ops::find({type, ops::plain_type(type)});
+    if (type == "aten.clone" || type == "aten._to_copy") {
+      return storage_form::copy;
+    }
+    if (type.ends_with('_') && !type.ends_with("__")) {
+      return storage_form::writes;
+    }
+    const bool shows = facts != nullptr && facts->use == ops::device_use::view;
+    return shows || std::ranges::find(views, type) != std::end(views) ? storage_form::view : storage_form::own;
   }
-  /// Whether the result is the same tensor in a storage of its own; of a parameter that is one more form of it.
-  static bool is_copy(std::string_view type) { return type == "aten.clone" || type == "aten._to_copy"; }
 
   // Sizes and other numbers that nodes make, such as by `item` and `sym_size`.
 
@@ -322,77 +309,48 @@ private:
       s.numbers[name] = ops;
     }
   }
-  /// v runs after these ops; those that it reads a tensor of come before anyway.
-  void wait_for(std::vector<op_id> awaited, const std::vector<io::traced_value>& read, op_id v) {
-    sort_unique(awaited);
-    std::vector<op_id> before;
-    for (const auto& value : read) {
-      before.push_back(value.op);
-    }
-    sort_unique(before);
-    for (const auto first : awaited) {
-      if (!std::ranges::binary_search(before, first)) {
-        ops_.add_order(first, v);
-      }
-    }
-  }
-
-  /// What is written into a tensor is written after all that read it before, and read after that.
-  void order(op_id v, const std::vector<const bound*>& reads, std::uint32_t written) {
-    std::vector<op_id> before;
-    for (const auto* read : reads) {
-      auto& w = histories_[read->root];
-      if (w.last != none && read->value.op != w.last) {
-        before.push_back(w.last);
-      }
-      if (w.readers.empty() || w.readers.back() != v) {
-        w.readers.push_back(v);
-      }
-    }
-    if (written != none) {
-      auto& w = histories_[written];
-      for (const auto reader : w.readers) {
-        if (reader != v) {
-          before.push_back(reader);
-        }
-      }
-      w = {v, {}};
-    }
-    sort_unique(before);
-    for (const auto first : before) {
-      ops_.add_order(first, v);
-    }
-  }
 
   // Costs.
 
+  /// FLOP of a node with graphs in it; nothing of another.
+  std::optional<double> flop_of_graphs(const json& node, const std::string& type, const scope& s,
+                                       const std::string& where, int depth) {
+    const auto graphs = graphs_of(node);
+    if (graphs.empty()) {
+      return std::nullopt;
+    }
+    double dearest = 0;
+    double sum = 0;
+    for (const auto* graph : graphs) {
+      const double inner = flop_of_graph(*graph, depth + 1);
+      dearest = std::max(dearest, inner);
+      sum += inner;
+    }
+    if (is_loop(type)) {
+      return sum * rounds(s, node, type, where);
+    }
+    assumed_.add("{node with graphs in it|nodes with graphs in them}: the costliest graph counts once", type);
+    return dearest;
+  }
+  /// Of a node in such a graph.
   double flop_of(const scope& s, const json& node, const std::string& type, const std::string& where, int depth) {
-    if (const auto graphs = graphs_of(node); !graphs.empty()) {
-      double dearest = 0;
-      double sum = 0;
-      for (const auto* graph : graphs) {
-        const double inner = flop_of_graph(*graph, depth + 1);
-        dearest = std::max(dearest, inner);
-        sum += inner;
-      }
-      if (is_loop(type)) {
-        return sum * rounds(s, node, type, where);
-      }
-      assumed_.add("{node with graphs in it|nodes with graphs in them}: the costliest graph counts once", type);
-      return dearest;
+    if (const auto inside = flop_of_graphs(node, type, s, where, depth)) {
+      return *inside;
     }
     const auto call = call_of(s, node, type, where);
-    const auto* facts = ops::find({type, weft::ops::plain_type(type)});
+    const auto* facts = ops::find({type, ops::plain_type(type)});
     if (facts != nullptr && facts->flop != nullptr) {
       return facts->flop(call);
     }
-    if (!call.has_output()) {
-      return 0;
+    if (call.has_output()) {
+      note_unknown(type);
     }
+    return options_.unknown_flop_per_element * call.out();
+  }
+  void note_unknown(const std::string& type) {
     assumed_.add("{op of a type|ops of types} without a rule here: " +
                  io::number_text(options_.unknown_flop_per_element) +
                    " FLOP per element of the first result", type);
-    return options_.unknown_flop_per_element * call.out();
   }
   static bool is_loop(std::string_view type) {
     static constexpr std::string_view loops[] = {"higher_order.while_loop", "higher_order.map_impl", "higher_order.map",
@@ -440,33 +398,39 @@ private:
       call.outputs.emplace_back(shape_of(s, name).dims);
     }
     for (const auto& input : list(node, "inputs", where)) {
-      const auto& argument = member(input, "arg", where);
-      for (const auto& name : tensors_of(argument)) {
+      for (const auto& name : tensors_of(member(input, "arg", where))) {
         call.inputs.push_back(name.empty() ? std::nullopt : std::optional{shape_of(s, name).dims});
       }
+    }
+    add_attributes(call, node, where);
+    return call;
+  }
+  /// Arguments that are no tensors, to an `ops::call` or an op of a graph.
+  static void add_attributes(auto& to, const json& node, const std::string& where) {
+    for (const auto& input : list(node, "inputs", where)) {
       const auto key = text(input, "name");
-      const auto [kind, value] = kind_of(argument);
+      const auto [kind, value] = kind_of(member(input, "arg", where));
       if (value == nullptr || key.empty()) {
         continue;
       }
       if (value->is_string()) {
-        call.texts[key] = value->get<std::string>();
+        to.texts[key] = value->template get<std::string>();
       } else if (kind == "as_bool" && value->is_boolean()) {
-        call.numbers[key] = {value->get<bool>() ? 1 : 0};
+        to.numbers[key] = {value->template get<bool>() ? 1 : 0};
       } else if (kind == "as_int" && value->is_number_integer()) {
-        call.numbers[key] = {value->get<std::int64_t>()};
+        to.numbers[key] = {value->template get<std::int64_t>()};
       } else if (kind == "as_ints" && value->is_array()) {
-        auto& numbers = call.numbers[key];
+        auto& numbers = to.numbers[key];
         for (const auto& n : *value) {
-          numbers.push_back(n.is_number_integer() ? n.get<std::int64_t>() : 1);
+          numbers.push_back(n.is_number_integer() ? n.template get<std::int64_t>() : 1);
         }
       }
     }
     // A window of one number is as large in each direction.
-    if (const auto k = call.numbers.find("kernel_size"); k != call.numbers.end() && k->second.size() == 1) {
-      k->second.resize(type.find("3d") != type.npos ? 3 : type.find("2d") != type.npos ? 2 : 1, k->second.front());
+    if (const auto k = to.numbers.find("kernel_size"); k != to.numbers.end() && k->second.size() == 1) {
+      k->second.resize(to.type.find("3d") != to.type.npos ? 3 : to.type.find("2d") != to.type.npos ? 2 : 1,
+                       k->second.front());
     }
-    return call;
   }
 
   // Graphs in nodes.
@@ -518,9 +482,8 @@ private:
   const json& program_;
   const reader& options_;
   detail::sizes sizes_;
-  io::traced_workload ops_;
-  std::vector<history> histories_;                          // by root
-  std::unordered_map<std::string, std::uint32_t> state_;    // parameters by their names in the module
+  model_graph graph_;
+  std::unordered_map<std::string, tensor_id> state_; // parameters by their names in the module
   std::size_t num_waits_ = 0;      // of ops for numbers
   io::assumed_sizes loops_; // of which nobody tells how often they run
   io::tally assumed_;

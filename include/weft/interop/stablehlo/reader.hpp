@@ -8,7 +8,8 @@
 #include "weft/interop/stablehlo/parser.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
-#include "weft/io/traced_workload.hpp"
+#include "weft/model/graph.hpp"
+#include "weft/model/lower.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -62,7 +63,7 @@ class workload_of_program {
 public:
   workload_of_program(const program& p, const reader& options, std::size_t text_size)
       : p_{p}, options_{options}, costs_{p, options.unknown_trips, options.unknown_flop_per_element},
-        made_(p.values.size()), known_(p.values.size(), 0), max_ops_{200'000 + text_size / 16},
+        made_(p.values.size(), none), max_ops_{200'000 + text_size / 16},
         max_reads_{1'000'000 + text_size} {}
 
   model operator()() && {
@@ -71,22 +72,23 @@ public:
     bind_arguments(p_.functions[main], body);
     emit(p_.functions[main].body, "");
     keep_aliased(p_.functions[main]);
-    if (const auto unread = ops_.num_unread(); unread > 0) {
-      notes_.push_back(io::counted(unread, "{parameter or constant that no operation reads is|parameters or constants "
-                                           "that no operation reads are} resident nowhere"));
+    auto lowered = lower(graph_);
+    if (lowered.num_unread > 0) {
+      notes_.push_back(io::counted(lowered.num_unread, "{parameter or constant that no operation reads is|parameters "
+                                                       "or constants that no operation reads are} resident nowhere"));
     }
     model m{.format = "StableHLO"};
     for (const auto number : p_.ops_in(p_.functions[main].body)) {
       if (const auto& o = p_.ops[number]; plain_name(o.name) == "return") {
         for (const auto id : p_.operands(o)) {
-          if (known_[id] != 0 && made_[id].op != none) {
-            m.returned.push_back(made_[id].op);
+          if (made_[id] != none && graph_.producer(made_[id]) != none) {
+            m.returned.push_back(graph_.producer(made_[id]));
           }
         }
       }
     }
     sort_unique(m.returned);
-    m.ops = std::move(ops_).build();
+    m.ops = std::move(lowered.graph);
     for (const auto& tally : {costs_.assumed(), assumed_}) {
       std::ranges::move(tally.notes(), std::back_inserter(notes_));
     }
@@ -101,8 +103,6 @@ public:
   }
 
 private:
-  using traced = io::traced_value;
-
   std::uint32_t main_function() {
     std::uint32_t chosen = none;
     std::size_t candidates = 0;
@@ -200,10 +200,7 @@ private:
     double bytes[2] = {0, 0}; // of inputs, of parameters
     for (std::uint32_t i = 0; i < body.num_arguments; ++i) {
       const auto id = body.first_argument + i;
-      known_[id] = 1;
-      if (is_parameter[i]) {
-        made_[id] = ops_.add_parameter(p_.type_of(id).bytes());
-      }
+      made_[id] = graph_.add_tensor(tensor_of(id, is_parameter[i] ? tensor_role::parameter : tensor_role::input));
       bytes[is_parameter[i] ? 1 : 0] += static_cast<double>(p_.type_of(id).bytes());
     }
     const auto parameters = std::ranges::count(is_parameter, true);
@@ -225,22 +222,20 @@ private:
     constexpr std::string_view key = "tf.aliasing_output = ";
     for (std::uint32_t i = 0; i < body.num_arguments && i < f.argument_texts.size() && end != nullptr; ++i) {
       const auto at = f.argument_texts[i].find(key);
-      const auto& parameter = made_[body.first_argument + i].parameter;
-      if (at == std::string_view::npos || parameter == none) {
+      const auto old = made_[body.first_argument + i];
+      if (at == std::string_view::npos || graph_.role(old) == tensor_role::input) {
         continue;
       }
       const auto number = f.argument_texts[i].substr(at + key.size());
       std::uint32_t result = none;
       static_cast<void>(std::from_chars(number.data(), number.data() + number.size(), result));
       if (result < end->num_operands) {
-        if (const auto& by = made_[p_.operands(*end)[result]]; by.op != none) {
-          ops_.keep(parameter, by.op);
-        }
+        graph_.replace(old, made_[p_.operands(*end)[result]]);
       }
     }
   }
 
-  void pass(value_id from, value_id to) { set(to, made_[from]); }
+  void pass(value_id from, value_id to) { made_[to] = made_[from]; }
   void pass_results(const operation& o, region_id body) {
     const auto* end = p_.terminator(body);
     if (end == nullptr || end->num_operands != o.num_results) {
@@ -259,13 +254,11 @@ private:
       throw error("functions call themselves, or each other more than 100 deep");
     }
     open_.push_back(body);
-    std::vector<traced> values;
+    std::vector<tensor_id> values;
     for (const auto id : p_.operands(o)) {
       values.push_back(made_[id]);
     }
-    for (std::uint32_t i = 0; i < r.num_arguments; ++i) {
-      set(r.first_argument + i, values[i]);
-    }
+    std::ranges::copy(values, made_.begin() + r.first_argument);
     emit(body, path);
     pass_results(o, body);
     open_.pop_back();
@@ -312,8 +305,8 @@ private:
       keep_constant(o);
       return true;
     }
-    const auto from = shown(o);
-    if (!from || from->op != none || from->parameter >= constants_.size() || !constants_[from->parameter]) {
+    const auto from = is_view_op(o) ? made_[p_.operands(o)[0]] : tensor_id{none};
+    if (from == none || graph_.role(from) != tensor_role::constant) {
       return false;
     }
     pass(p_.operands(o)[0], o.first_result);
@@ -321,10 +314,10 @@ private:
   }
   /// One parameter, however often its function is called and from wherever.
   void keep_constant(const operation& o) {
-    if (known_[o.first_result] == 0) {
-      set(o.first_result, ops_.add_parameter(stored_bytes(o)));
-      constants_.resize(made_[o.first_result].parameter + 1, false);
-      constants_.back() = true;
+    if (made_[o.first_result] == none) {
+      auto t = tensor_of(o.first_result, tensor_role::constant);
+      t.bytes = stored_bytes(o);
+      made_[o.first_result] = graph_.add_tensor(std::move(t));
     }
   }
   /// Bytes that a constant takes; 0 for other operations, and for a number that repeats.
@@ -332,43 +325,36 @@ private:
     const bool stored = plain_name(o.name) == "constant" && !is_splat(p_.attribute_of(o, "value"));
     return stored ? p_.result_type(o).bytes() : 0;
   }
-  /// The parameter or constant that an operation shows in another shape.
-  std::optional<traced> shown(const operation& o) const {
-    if (o.num_operands != 1 || o.num_results != 1 || !is_view(plain_name(o.name))) {
-      return std::nullopt;
-    }
-    const auto& from = made_[p_.operands(o)[0]];
-    return from.parameter != none ? std::optional{from} : std::nullopt;
+  /// True if an operation only shows its operand in another shape.
+  static bool is_view_op(const operation& o) {
+    return o.num_operands == 1 && o.num_results == 1 && is_view(plain_name(o.name));
+  }
+  model_graph::tensor tensor_of(value_id id, tensor_role role) const {
+    const auto& t = p_.type_of(id);
+    return {.dims = t.dims, .element = element_of(t), .role = role, .bytes = t.bytes()};
   }
 
   void add(std::uint32_t number, const std::string& path) {
     const auto& o = p_.ops[number];
     const auto place = name_in(o.location);
     const auto own = o.result.empty() ? plain_name(o.name) : o.result;
-    op made{.work = costs_.flop_of(number),
-            .name = place.empty() ? path + std::string{own} : std::string{place} + "." + std::string{own},
-            .type = costs_.type_of(o)};
-    if (const auto from = shown(o)) {
-      const auto v = ops_.add_view(std::move(made), *from);
-      set(o.first_result, ops_.add_output_of(v, from->parameter));
-      return;
-    }
-    std::vector<traced> reads;
+    model_graph::op made{.type = costs_.type_of(o),
+                         .name = place.empty() ? path + std::string{own} : std::string{place} + "." + std::string{own},
+                         .work = costs_.flop_of(number),
+                         .form = is_view_op(o) ? storage_form::view : storage_form::own};
     for (const auto id : p_.operands(o)) {
-      reads.push_back(made_[id]);
+      made.inputs.push_back(made_[id]);
     }
     for (const auto id : captures_of(number)) {
-      reads.push_back(made_[id]);
+      made.captured.push_back(made_[id]);
     }
-    count_reads(reads.size());
-    const auto v = ops_.add_op(std::move(made), reads);
+    count_reads(made.inputs.size() + made.captured.size());
+    std::vector<model_graph::tensor> outputs;
     for (std::uint32_t i = 0; i < o.num_results; ++i) {
-      set(o.first_result + i, ops_.add_output(v, p_.type_of(o.first_result + i).bytes()));
+      outputs.push_back(tensor_of(o.first_result + i, tensor_role::computed));
     }
-  }
-  void set(value_id id, traced value) {
-    made_[id] = value;
-    known_[id] = 1;
+    const op_id v = graph_.add_op(std::move(made), outputs);
+    std::ranges::copy(graph_.outputs(v), made_.begin() + o.first_result);
   }
   /// The values that an operation's regions read from outside of them, and the constants in them and in the functions
   /// that they call, each once; the same for every caller of its function.
@@ -403,7 +389,7 @@ private:
         ids.push_back(o.first_result);
       }
       for (const auto id : p_.operands(o)) {
-        if (with_values && known_[id] != 0) {
+        if (with_values && made_[id] != none) {
           ids.push_back(id);
         }
       }
@@ -438,10 +424,8 @@ private:
   const program& p_;
   const reader& options_;
   costs costs_;
-  io::traced_workload ops_;
-  std::vector<traced> made_;         // by value
-  std::vector<std::uint8_t> known_;  // whether `made_` is set
-  std::vector<bool> constants_;      // by parameter, as far as there are any: constants of the text
+  model_graph graph_;
+  std::vector<tensor_id> made_;      // by value; none: not yet
   std::vector<region_id> open_;      // functions that are being inlined
   std::size_t visited_ = 0;
   std::size_t max_ops_;

@@ -6,6 +6,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/io/text.hpp"
 #include "weft/ops/call.hpp"
+#include "weft/ops/shape_call.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -29,6 +30,17 @@ struct value_type {
 
   byte_count bytes() const { return ops::tensor_bytes(dims, bits); }
 };
+
+/// The type of a tensor's elements, as far as their size tells it.
+inline ops::element_type element_of(const value_type& t) {
+  switch (t.bits) {
+  case 8: return t.is_float ? 17 : ops::elements::uint8;
+  case 16: return t.is_float ? 10 : 5;
+  case 32: return t.is_float ? ops::elements::float32 : ops::elements::int32;
+  case 64: return t.is_float ? 11 : ops::elements::int64;
+  default: return ops::elements::unknown;
+  }
+}
 
 namespace detail {
 

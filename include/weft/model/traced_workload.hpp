@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace weft::io {
+namespace weft {
 
 /// A tensor of a traced program: an output of an op, a parameter, or a view of one that an op makes. Without both it is
 /// an input of the program, which whoever reads it has.
@@ -193,4 +193,4 @@ private:
   std::vector<kind_set> kinds_; // of each op
 };
 
-} // namespace weft::io
+} // namespace weft

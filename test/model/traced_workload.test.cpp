@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/io/traced_workload.hpp"
+#include "weft/model/traced_workload.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,14 +7,13 @@
 #include <utility>
 #include <vector>
 
-namespace io_traced_workload_test {
+namespace model_traced_workload_test {
 
 using namespace weft;
-using io::traced_value;
 using values = std::vector<traced_value>;
 
 TEST_CASE("traced workload: small parameters are with each reader, large ones with the first, which keeps the others") {
-  io::traced_workload t;
+  traced_workload t;
   const auto small = t.add_parameter(4096);
   const auto large = t.add_parameter(4097);
   const auto a = t.add_op({.name = "a"}, values{small, large, large});
@@ -32,7 +31,7 @@ TEST_CASE("traced workload: small parameters are with each reader, large ones wi
 }
 
 TEST_CASE("traced workload: views of a parameter are the parameter, and with their reader if that is one") {
-  io::traced_workload t;
+  traced_workload t;
   const auto weights = t.add_parameter(10'000);
   const auto view = t.add_view({.work = 5, .name = "transposed"}, weights);
   const auto shown = t.add_output_of(view, weights.parameter);
@@ -54,7 +53,7 @@ TEST_CASE("traced workload: views of a parameter are the parameter, and with the
 }
 
 TEST_CASE("traced workload: a view with several readers is with none of them") {
-  io::traced_workload t;
+  traced_workload t;
   const auto bias = t.add_parameter(16);
   const auto view = t.add_view({.name = "view"}, bias);
   const auto shown = t.add_output_of(view, bias.parameter);
@@ -69,7 +68,7 @@ TEST_CASE("traced workload: a view with several readers is with none of them") {
 }
 
 TEST_CASE("traced workload: a parameter that nothing reads is with what replaces it, else with what shows it") {
-  io::traced_workload t;
+  traced_workload t;
   const auto replaced = t.add_parameter(10'000);
   const auto shown = t.add_parameter(20'000);
   const auto small = t.add_parameter(16);
@@ -88,11 +87,11 @@ TEST_CASE("traced workload: a parameter that nothing reads is with what replaces
 }
 
 TEST_CASE("traced workload: parameters that cannot be are refused") {
-  io::traced_workload t;
+  traced_workload t;
   CHECK_THROWS_AS(static_cast<void>(t.add_parameter(std::numeric_limits<byte_count>::max())), value_error);
   const auto huge = t.add_parameter(workload_builder::max_total_bytes);
   const auto other = t.add_parameter(workload_builder::max_total_bytes);
   CHECK_THROWS_AS(static_cast<void>(t.add_op({.name = "a"}, values{huge, other})), value_error);
 }
 
-} // namespace io_traced_workload_test
+} // namespace model_traced_workload_test

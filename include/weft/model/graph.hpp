@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The graph of a model as a file or a program says it: ops with attributes, tensors with shapes, types and roles.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/ops/call.hpp"
+#include "weft/ops/shape_call.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// The role of a tensor in a model.
+enum class tensor_role : std::uint8_t {
+  computed,
+  input,     ///< given anew for each run
+  parameter, ///< trained, or given with the model
+  state,     ///< survives a run and is replaced by it, such as the averages of a normalisation
+  constant
+};
+
+/// The relation of an op's outputs to the storage of its first input.
+enum class storage_form : std::uint8_t {
+  own,
+  view,  ///< they show it in another form
+  copy,  ///< the same numbers in a storage of their own: of a parameter, one more form of it
+  writes ///< the first output is that storage with new numbers
+};
+
+/// The graph of a model. Ops are added after those that make their inputs; their ids are 0, 1, 2, …, and so are those
+/// of tensors, an op's outputs side by side. A tensor that no op makes is an input, a parameter, a state or a constant.
+/// ```
+/// weft::model_graph g;
+/// const auto x = g.add_tensor({.dims = {32, 784}, .role = weft::tensor_role::input});
+/// const auto w = g.add_tensor({.dims = {784, 10}, .role = weft::tensor_role::parameter, .name = "w"});
+/// const auto y = g.add_op({.type = "MatMul", .name = "y", .inputs = {x, w}}, {{.dims = {32, 10}}});
+/// const weft::workload ops = weft::lower(g).graph;
+/// ```
+class model_graph {
+public:
+  using extents = ops::call::extents;
+  static constexpr byte_count by_shape = ~byte_count{0};
+  static constexpr double by_type = -1;
+
+  /// A tensor to be added.
+  struct tensor {
+    extents dims = {};
+    ops::element_type element = ops::elements::float32;
+    tensor_role role = tensor_role::computed;
+    std::string name = {};
+    byte_count bytes = by_shape; ///< in memory
+  };
+  /// An op to be added. Its attributes are those of `ops::call`.
+  struct op {
+    std::string type = {};
+    std::string name = {};
+    std::vector<tensor_id> inputs = {}; ///< `none`: absent
+    std::map<std::string, std::vector<std::int64_t>, std::less<>> numbers = {};
+    std::map<std::string, std::string, std::less<>> texts = {};
+    double work = by_type; ///< FLOP; `by_type`: those of the catalogue of ops
+    storage_form form = storage_form::own;
+    std::vector<tensor_id> captured = {}; ///< what graphs inside of it read, beside its inputs
+    std::vector<op_id> after = {};        ///< ops that are done before it starts, beside those whose results it reads
+  };
+
+  /// A tensor that no op makes. Throws `value_error` for one that is computed, has a negative extent, or more than 64
+  /// extents or 2^62 bytes.
+  tensor_id add_tensor(tensor t) {
+    if (t.role == tensor_role::computed) {
+      throw value_error("tensor '" + t.name + "'", "no op makes it; give it a role other than computed");
+    }
+    check(t);
+    return add(std::move(t), none);
+  }
+  /// An op and its outputs. Throws `dangling_id_error` for inputs and ops that do not exist, and as `add_tensor`.
+  op_id add_op(op o, std::span<const tensor> outputs) {
+    const auto v = static_cast<op_id>(checked_count(ops_.size() + 1, "model graph", "ops") - 1);
+    check(o, v);
+    const auto reads = std::find_if(o.inputs.begin(), o.inputs.end(), [](tensor_id t) { return t != none; });
+    const bool shares = o.form == storage_form::view || o.form == storage_form::writes;
+    const auto storage = shares && reads != o.inputs.end() ? tensors_[*reads].storage : tensor_id{none};
+    const auto first = static_cast<tensor_id>(tensors_.size());
+    for (const auto& t : outputs) { // may throw, and then nothing has changed
+      check(t);
+    }
+    ops_.push_back(std::move(o));
+    for (const auto& t : outputs) {
+      const tensor_id made = add(t, v);
+      tensors_[made].storage = storage != none ? storage : made;
+    }
+    outputs_.emplace_back(first, static_cast<tensor_id>(tensors_.size()));
+    return v;
+  }
+  op_id add_op(op o, std::initializer_list<tensor> outputs) {
+    return add_op(std::move(o), std::span{outputs.begin(), outputs.size()});
+  }
+  /// At the end of a run, `by` takes the place of a parameter or a state. Throws `dangling_id_error`.
+  void replace(tensor_id old, tensor_id by) {
+    check_tensor("a replacement", old);
+    check_tensor("a replacement", by);
+    replaced_.push_back({old, by});
+  }
+
+  std::size_t num_ops() const { return ops_.size(); }
+  std::size_t num_tensors() const { return tensors_.size(); }
+  const op& operator[](op_id v) const { return ops_[v]; }
+  /// The ids of an op's outputs.
+  id_range outputs(op_id v) const { return outputs_[v]; }
+  /// The op that makes a tensor, or `none`.
+  op_id producer(tensor_id t) const { return tensors_[t].op; }
+  tensor_role role(tensor_id t) const { return tensors_[t].is.role; }
+  const std::string& name(tensor_id t) const { return tensors_[t].is.name; }
+  const extents& dims(tensor_id t) const { return tensors_[t].is.dims; }
+  ops::element_type element(tensor_id t) const { return tensors_[t].is.element; }
+  byte_count bytes(tensor_id t) const { return tensors_[t].is.bytes; }
+  /// The first tensor that is in the same storage.
+  tensor_id storage(tensor_id t) const { return tensors_[t].storage; }
+
+  struct replacement {
+    tensor_id old, by;
+  };
+  const std::vector<replacement>& replacements() const { return replaced_; }
+
+private:
+  struct tensor_entry {
+    tensor is;
+    op_id op;
+    tensor_id storage;
+  };
+
+  void check_tensor(const std::string& where, tensor_id t) const {
+    if (t >= tensors_.size()) {
+      throw dangling_id_error(where, "tensor " + std::to_string(t) + " does not exist");
+    }
+  }
+  void check(const op& o, op_id v) const {
+    for (const auto* list : {&o.inputs, &o.captured}) {
+      for (const tensor_id t : *list) {
+        if (t != none) {
+          check_tensor("op '" + o.name + "'", t);
+        }
+      }
+    }
+    for (const op_id before : o.after) {
+      if (before >= v) {
+        throw dangling_id_error("op '" + o.name + "'", "op " + std::to_string(before) + " does not exist");
+      }
+    }
+  }
+
+  static byte_count bytes_of(const tensor& t) {
+    return t.bytes != by_shape ? t.bytes : ops::tensor_bytes(t.dims, ops::elements::bits(t.element).value_or(32));
+  }
+  static void check(const tensor& t) {
+    const char* problem = nullptr;
+    if (t.dims.size() > std::size_t{ops::max_axes}) {
+      problem = "has more than 64 extents";
+    } else if (std::any_of(t.dims.begin(), t.dims.end(), [](std::int64_t d) { return d < 0; })) {
+      problem = "has a negative extent";
+    } else if (bytes_of(t) > max_total_bytes) {
+      problem = "has more than 2^62 bytes";
+    }
+    if (problem != nullptr) {
+      throw value_error("tensor '" + t.name + "'", problem);
+    }
+  }
+  tensor_id add(tensor t, op_id by) {
+    const auto id = static_cast<tensor_id>(checked_count(tensors_.size() + 1, "model graph", "tensors") - 1);
+    t.bytes = bytes_of(t);
+    tensors_.push_back({std::move(t), by, id});
+    return id;
+  }
+
+  std::vector<op> ops_;
+  std::vector<id_range> outputs_; // by op
+  std::vector<tensor_entry> tensors_;
+  std::vector<replacement> replaced_;
+};
+
+/// An op of a graph as the rules of the catalogue see it. It refers to the graph.
+inline ops::call call_of(const model_graph& g, op_id v) {
+  const auto& o = g[v];
+  ops::call call{.type = o.type, .numbers = o.numbers, .texts = o.texts};
+  for (const tensor_id t : o.inputs) {
+    call.inputs.push_back(t != none ? std::optional{g.dims(t)} : std::nullopt);
+  }
+  for (const tensor_id t : g.outputs(v)) {
+    call.outputs.push_back(g.dims(t));
+  }
+  return call;
+}
+
+} // namespace weft
