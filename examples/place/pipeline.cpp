@@ -205,7 +205,7 @@ public:
     const auto where = replica_on(device, w, target_.devices);
     double seconds = 0;
     for (const op_id v : ids(w.num_ops())) {
-      seconds += repeated_[v] && where[v] == device ? cost::host_seconds(w.type(v), launches_of(o_, in_)) : 0;
+      seconds += repeated_[v] && where[v] == device ? cost::host_seconds(w, v, launches_of(o_, in_)) : 0;
     }
     return seconds;
   }
@@ -416,7 +416,7 @@ parallel::pass_run run_alone(const options& o, const tool::target& target, const
   std::vector<double> host(target.devices.num_devices(), 0);
   for (const op_id v : ids(ops.num_ops())) {
     if (is_launched(o, target, where[v])) {
-      host[where[v]] += cost::host_seconds(ops.type(v), launched, ranks);
+      host[where[v]] += cost::host_seconds(ops, v, launched, ranks);
     }
   }
   for (const device_id d : ids(host.size())) {

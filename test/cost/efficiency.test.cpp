@@ -161,6 +161,27 @@ TEST_CASE("host: launches ops, but no views, messages and updates; a framework w
   CHECK(kernels.of("Relu", device_kind::gpu).launch == 0);
 }
 
+TEST_CASE("roofline: nothing is launched for an op that neither computes nor moves anything") {
+  workload_builder b;
+  const op_id sizes = b.add_op({.bytes = 0, .type = "Gather"});
+  const op_id reads = b.add_op({.bytes = 0, .type = "Concat"});
+  const op_id makes = b.add_op({.bytes = 8, .type = "Concat"});
+  b.add_edge(sizes, reads);
+  b.add_edge(reads, makes);
+  const workload w = std::move(b).build();
+  const auto table = cost::typical_efficiencies();
+  cost::roofline model;
+  model.efficiencies = &table;
+  const platform<> gpu{{device{.kind = device_kind::gpu, .speed = 1e13, .memory_bandwidth = 1e12}}, link_matrix{1}};
+  CHECK(cost::does_nothing(w, sizes));
+  CHECK(cost::does_nothing(w, reads));
+  CHECK_FALSE(cost::does_nothing(w, makes));
+  CHECK(model.compute_time(w, sizes, gpu, 0) == 0);
+  CHECK(model.compute_time(w, makes, gpu, 0) >= cost::launch_seconds(cost::launches::single));
+  CHECK(cost::host_seconds(w, reads, cost::launches::eager) == 0);
+  CHECK(cost::host_seconds(w, makes, cost::launches::eager) == cost::launch_seconds(cost::launches::eager));
+}
+
 TEST_CASE("typical efficiencies: integers are expanded, and wide numbers of images turned") {
   const auto gpu = device_kind::gpu;
   const auto plain = cost::typical_efficiencies(), narrow = cost::typical_efficiencies({.tensor_bits = 16}),

@@ -154,8 +154,15 @@ TEST_CASE("onnx: a reshape to constant extents follows the batch, and one comput
   onnx_model::set(join, "axis", 0);
   computed.node("Reshape", {"x", "to"}, {"flat"});
   computed.node("MatMul", {"flat", "w"}, {"y"});
-  CHECK(computed.read({.batch = 6}).ops.work(4) == 2 * 6 * 12 * 5);
-  CHECK(computed.read({.batch = 6}).notes.empty());
+  const auto sized = computed.read({.batch = 6});
+  CHECK(sized.ops.work(4) == 2 * 6 * 12 * 5);
+  REQUIRE(sized.notes.size() == 1);
+  CHECK(sized.notes[0] == "3 ops work out sizes that are known before the model runs: they take no time");
+  for (const op_id v : {0u, 1u, 2u}) {
+    CHECK(sized.ops.work(v) == 0);
+    CHECK(sized.ops.bytes(sized.ops.outputs(v).front()) == 0);
+    CHECK(sized.ops.resident_bytes(v) == 0);
+  }
 }
 
 TEST_CASE("onnx: element types have their sizes") {

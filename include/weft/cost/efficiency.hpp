@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
 #include "weft/platform/kinds.hpp"
 #include "weft/ops/catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
@@ -164,6 +165,31 @@ inline double host_seconds(std::string_view type, launches how, std::size_t rank
   return starts ? collective_launch_seconds(how, ranks) : launch_seconds(how);
 }
 
+/// True if an op neither computes nor moves anything, such as what only tells sizes: nothing is run for it.
+template <class W>
+constexpr bool does_nothing(const W& w, op_id v) {
+  if (w.work(v) > 0 || w.resident_bytes(v) > 0) {
+    return false;
+  }
+  for (const tensor_id t : w.outputs(v)) {
+    if (w.bytes(t) > 0) {
+      return false;
+    }
+  }
+  for (const tensor_id t : w.inputs(v)) {
+    if (w.bytes(t) > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// The same for op v: none if it does nothing.
+template <class W>
+double host_seconds(const W& w, op_id v, launches how, std::size_t ranks = 1) {
+  return does_nothing(w, v) ? 0 : host_seconds(w.type(v), how, ranks);
+}
+
 /// The conditions that typical efficiencies depend on beside the type of an op.
 struct typical_of {
   launches how = launches::single;
@@ -185,7 +211,8 @@ struct typical_of {
 ///   turn them.
 /// - On an accelerator an op takes 1 µs beside that, and products, which have to fill it with their first blocks, 4 µs;
 ///   but no less than the host takes to launch the next one (`launch_seconds`). On a CPU, calling an op takes 1 µs.
-///   Views are free, and so are the launches of updates: one kernel changes many parameters.
+///   Views are free, and so are the launches of updates: one kernel changes many parameters. So is an op that does
+///   nothing, such as one that works out a shape: the host does it meanwhile.
 /// - A collective takes one `collective_launch` on each accelerator, whose kernel adds while it receives, so that its
 ///   additions take no time of their own; on a CPU they do.
 /// - Nothing is typical of a type that the catalogue does not know: its work is believed. An op without a type takes

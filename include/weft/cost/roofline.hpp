@@ -11,9 +11,9 @@ namespace weft::cost {
 
 /// max(work / speed, bytes moved / memory bandwidth) + launch overhead, in seconds. The bytes moved are the op's
 /// inputs, outputs and resident bytes, each once. With `efficiencies`, speed and bandwidth are what ops of the type
-/// reach of them on the device's kind, the bytes are those that the type moves, and its overhead is added. Where the
-/// platform says that its rates are what ops reach (`reached_rates`), only the bytes that the type moves are taken from
-/// them.
+/// reach of them on the device's kind, the bytes are those that the type moves, and its overhead is added, unless the
+/// op does nothing, for which nothing is launched. Where the platform says that its rates are what ops reach
+/// (`reached_rates`), only the bytes that the type moves are taken from them.
 /// Wrap it in `cached` (cost/compose.hpp) where it is asked often: types are looked up by name.
 /// Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
 struct roofline : link_transfers {
@@ -28,7 +28,8 @@ struct roofline : link_transfers {
     const double bandwidth = e.memory * p.memory_bandwidth(d);
     const double kernel = std::max(w.work(v) / (e.compute * p.speed(d)), moved(w, v, e.moved) / bandwidth) +
                           e.bytes_per_flop * w.work(v) / bandwidth + e.overhead;
-    return std::max(kernel, e.launch) + launch_overhead;
+    const bool runs = efficiencies == nullptr || !does_nothing(w, v);
+    return (runs ? std::max(kernel, e.launch) : 0) + launch_overhead;
   }
   template <class W, platform_parts::has_speeds P>
     requires requires(const P& p, device_id d) { p.memory_bandwidth(d); }

@@ -48,7 +48,7 @@ public:
   workload_of_graph(const ::onnx::ModelProto& m, const reader& options, const std::string& file)
       : g_{m.graph()}, file_{file}, analysis_{m, options, file}, count_{static_cast<std::size_t>(
                                                                    m.graph().node_size())},
-        inputs_(count_), costs_(count_) {}
+        inputs_(count_), costs_(count_), is_size_(count_) {}
 
   model operator()() {
     resolve_names();
@@ -84,6 +84,11 @@ public:
       result.notes.push_back(io::counted(folded_, "{op makes|ops make} parameters from parameters alone: no work, "
                                                   "{its|their} results are resident with what reads them"));
     }
+    if (num_of_sizes_ != 0) {
+      result.notes.push_back(io::counted(num_of_sizes_, "{op works out sizes that are known before the model runs: it "
+                                                        "takes|ops work out sizes that are known before the model "
+                                                        "runs: they take} no time"));
+    }
     return result;
   }
 
@@ -101,6 +106,23 @@ public:
     return v == nullptr ? 0 : analysis_.bytes_of(*v, name);
   }
   bool makes_parameters(op_id v) const { return costs_[v].parameter; }
+  /// True if what a node makes is known before the model runs and as little as a shape: hosts work it out.
+  bool makes_sizes(op_id v) {
+    const auto& n = node(v);
+    bool some = false;
+    for (const auto& x : n.output()) {
+      if (x.empty()) {
+        continue;
+      }
+      const auto& made = analysis_.main().values.at(x);
+      const auto* elements = made.elements();
+      if (made.parameter || elements == nullptr || elements->size() > std::size_t{ops::max_axes}) {
+        return false;
+      }
+      some = true;
+    }
+    return some && n.domain() != "ai.weft";
+  }
 
 private:
   struct origin {
@@ -205,15 +227,17 @@ private:
       if (n.domain() == "ai.weft") {
         group = restore(o, n, v);
       }
+      const bool sizes = is_size_[v] = makes_sizes(v);
+      num_of_sizes_ += sizes ? 1u : 0u;
       const auto reads = reads_of(v);
-      if (cost.parameter) {
+      if (cost.parameter || sizes) {
         ops_.add_view(std::move(o), reads);
       } else {
         ops_.add_op(std::move(o), reads);
       }
       for (const auto& x : n.output()) {
         if (!x.empty()) {
-          ops_.add_output(v, cost.parameter ? 0 : analysis_.bytes_of(analysis_.main().values.at(x), x));
+          ops_.add_output(v, cost.parameter || sizes ? 0 : analysis_.bytes_of(analysis_.main().values.at(x), x));
         }
       }
       if (group) {
@@ -230,7 +254,8 @@ private:
       if (const auto made = made_by_.find(x); made != made_by_.end()) {
         read = {made->second.op, made->second.output};
       }
-      if (const value& known = analysis_.main().values.at(x); known.parameter && !costs_[v].parameter) {
+      const value& known = analysis_.main().values.at(x);
+      if (known.parameter && !costs_[v].parameter && !is_size_[v]) {
         const value* storage = known.storage != nullptr ? known.storage : &known;
         const auto [at, is_new] = parameters_.try_emplace(storage, none);
         if (is_new) {
@@ -272,9 +297,11 @@ private:
   std::unordered_map<std::string_view, origin> made_by_;
   std::vector<std::vector<std::string_view>> inputs_; // names per node, each once
   std::vector<node_cost> costs_;
+  std::vector<bool> is_size_;
   std::unordered_map<const value*, std::uint32_t> parameters_; // by storage, of those that are read
   std::map<std::int64_t, op_id> groups_; // of what `write_network` wrote
   std::size_t folded_ = 0;
+  std::size_t num_of_sizes_ = 0;
   std::size_t num_on_text_ = 0;
   traced_workload ops_;
 };
