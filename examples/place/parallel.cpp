@@ -9,13 +9,14 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/model/graph_of_network.hpp"
 #include "weft/parallel/batch_parts.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/experts.hpp"
 #include "weft/parallel/placed_way.hpp"
-#include "weft/parallel/split_network.hpp"
+#include "weft/parallel/split_graph.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/platform/canonical_order.hpp"
 #include "weft/report/names.hpp"
@@ -192,8 +193,8 @@ bool splits_batch(const options& o, const tool::input& in, const parallel::split
   }
   const auto part = tool::load_with_batch(o.source, o.modelling, in.batch / ranks);
   return part.origin == in.origin &&
-         parallel::work_in_parts(m, parallel::make_split_model(*part.net, part.model.ops, part.origin), ranks, axis,
-                                 seconds)
+         parallel::work_in_parts(m, parallel::make_split_model(graph_of(*part.net), part.model.ops, part.origin),
+                                 ranks, axis, seconds)
            .is_data_parallel();
 }
 
@@ -214,7 +215,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   }
   const auto& in = replicas > 1 ? part : whole;
   const auto& w = in.model.ops;
-  const auto model = parallel::make_split_model(*in.net, w, in.origin);
+  const auto model = parallel::make_split_model(graph_of(*in.net), w, in.origin);
   const auto where = replicas_on(groups[0], w, target.devices);
   const auto estimate = tool::make_estimate(o.modelling, in, target, table);
   const parallel::split_ops parts{model, ranks};

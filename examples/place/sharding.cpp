@@ -3,7 +3,8 @@
 
 #include "weft/io/files.hpp"
 #include "weft/io/json_sharding.hpp"
-#include "weft/parallel/split_network.hpp"
+#include "weft/model/graph_of_network.hpp"
+#include "weft/parallel/split_graph.hpp"
 #include "weft/problem.hpp"
 #include "weft/report/names.hpp"
 #include "weft/report/sharding_summary.hpp"
@@ -80,7 +81,7 @@ step_sharding shard_batch(const tool::target& target, const tool::input& one, co
              .trains = has_updates(w),
              .zero_stage = shard_updates ? 2u : 0u};
   if (one.net && one.origin.size() == w.num_ops()) {
-    const auto m = parallel::make_split_model(*one.net, w, one.origin);
+    const auto m = parallel::make_split_model(graph_of(*one.net), w, one.origin);
     s.value.parameters = parallel::sharded_parameters(m, std::vector<std::uint32_t>(w.num_ops(), none), 0);
   } else {
     s.value.parameters = parallel::whole_parameters(w);

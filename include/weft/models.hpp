@@ -42,6 +42,7 @@
 #include "weft/workload/stored_as.hpp"
 
 #include "weft/model/graph.hpp"
+#include "weft/model/graph_of_network.hpp"
 #include "weft/model/lower.hpp"
 #include "weft/model/traced_workload.hpp"
 

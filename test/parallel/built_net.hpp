@@ -2,7 +2,8 @@
 /// Bundled networks for tests of splits, and costs and placements for them.
 #pragma once
 
-#include "weft/parallel/split_network.hpp"
+#include "weft/model/graph_of_network.hpp"
+#include "weft/parallel/split_graph.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/workload/training_step.hpp"
 #include "weft/workload/zoo.hpp"
@@ -29,7 +30,7 @@ struct built_net {
     built = r.training ? training_step_with_origins(*net, task.objectives, task.options)
                        : net->build_with_origins(roots);
   }
-  parallel::split_model model() const { return parallel::make_split_model(*net, built.graph, built.origin); }
+  parallel::split_model model() const { return parallel::make_split_model(graph_of(*net), built.graph, built.origin); }
 };
 
 /// A FLOP takes a second, split or not as `ranks` say; what is sent, a second per byte divided by `bandwidth`.

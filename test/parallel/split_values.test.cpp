@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // What ops compute in parts is, put together, what they compute as a whole: networks with numbers, split at random.
 #include "weft/core/random.hpp"
-#include "weft/parallel/split_network.hpp"
+#include "weft/model/graph_of_network.hpp"
+#include "weft/parallel/split_graph.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/nn/gradients.hpp"
@@ -313,7 +314,8 @@ std::vector<array> compute(const nn::op_spec& op, const std::vector<array>& in, 
 class random_splits {
 public:
   random_splits(const nn::network& net, const nn::built_workload& built, std::uint32_t ranks)
-      : net_{net}, built_{built}, ranks_{ranks}, model_{parallel::make_split_model(net, built.graph, built.origin)},
+      : net_{net}, built_{built}, ranks_{ranks},
+        model_{parallel::make_split_model(graph_of(net), built.graph, built.origin)},
         variants_{model_, ranks} {
     for (const op_id v : ids(built.origin.size())) {
       number_[built.origin[v]] = v;

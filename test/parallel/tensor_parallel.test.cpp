@@ -112,7 +112,7 @@ TEST_CASE("tensor_parallel: without splits every rank does all, and nothing is s
 TEST_CASE("tensor_parallel: parts keep the slots of ops, and the memory of results") {
   const built_net n{"mnist_conv@8"};
   const workload w = test::marked(n.built.graph);
-  const auto m = parallel::make_split_model(*n.net, w, n.built.origin);
+  const auto m = parallel::make_split_model(graph_of(*n.net), w, n.built.origin);
   const auto chosen = parallel::choose_splits(m, 2, costs_of(w, 2, 1e11), {.budget = {.moves = 100}});
   REQUIRE(chosen.found);
   const auto made = parallel::tensor_parallel(m, chosen.axis, on_ranks(w, 2));
@@ -154,7 +154,7 @@ TEST_CASE("split_ops: a part of a product along its rows reads all weights, alon
   nn::network net{{.bookkeeping = false, .training = false}};
   const auto y = nn::dense("out", net.input_pipeline({{{8, 12}}})[0], 16, false);
   const auto built = net.build_with_origins(std::vector{y.op()});
-  const auto m = parallel::make_split_model(net, built.graph, built.origin);
+  const auto m = parallel::make_split_model(graph_of(net), built.graph, built.origin);
   const parallel::split_ops parts{m, 4};
   const auto& w = parts.ops();
   const auto product = static_cast<op_id>(built.graph.num_ops() - 1);
@@ -189,7 +189,7 @@ TEST_CASE("choose_splits: of transformer blocks whose parameters fit in parts on
   const std::vector<op_id> roots{x.op()};
   const auto built = net.build_with_origins(roots);
   const workload w = with_shared_memory(built.graph);
-  const auto m = parallel::make_split_model(net, w, built.origin);
+  const auto m = parallel::make_split_model(graph_of(net), w, built.origin);
   auto costs = costs_of(w, ranks, 1e9);
   byte_count resident = 0;
   for (const op_id v : ids(w.num_ops())) {
@@ -224,7 +224,7 @@ TEST_CASE("choose_splits: parameters count once, also where they are read again 
     const auto built = trains ? training_step_with_origins(net, objectives, {.rule = optimizer::sgd})
                               : net.build_with_origins(std::vector{y.op()});
     const workload w = with_shared_memory(built.graph);
-    const auto m = parallel::make_split_model(net, w, built.origin);
+    const auto m = parallel::make_split_model(graph_of(net), w, built.origin);
     const auto resident = sum(w.num_ops(), [&](op_id v) { return w.resident_bytes(v); });
     const auto all_gradients = parallel::gradients(w);
     const auto gradients = sum(all_gradients.size(), [&](std::size_t i) { return w.bytes(all_gradients[i]); });
@@ -260,7 +260,7 @@ TEST_CASE("choose_splits: a GPT block keeps on each rank what Megatron's formula
                                                 .vocabulary = vocabulary, .positions = length, .dropout = drops});
   const auto built = training_step_with_origins(net, task.objectives, task.options);
   const auto& w = built.graph;
-  const auto m = parallel::make_split_model(net, w, built.origin);
+  const auto m = parallel::make_split_model(graph_of(net), w, built.origin);
   auto costs = costs_of(w, ranks, 1e9);
   byte_count resident = 0;
   for (const op_id v : ids(w.num_ops())) {

@@ -6,6 +6,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/ops/call.hpp"
 #include "weft/ops/shape_call.hpp"
+#include "weft/platform/kinds.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -39,7 +40,8 @@ enum class storage_form : std::uint8_t {
 };
 
 /// The graph of a model. Ops are added after those that make their inputs; their ids are 0, 1, 2, …, and so are those
-/// of tensors, an op's outputs side by side. A tensor that no op makes is an input, a parameter, a state or a constant.
+/// of tensors, an op's outputs side by side. A tensor that no op makes is an input, a parameter, a state or a constant;
+/// an op that makes one of the last three is a variable, which holds it.
 /// ```
 /// weft::model_graph g;
 /// const auto x = g.add_tensor({.dims = {32, 784}, .role = weft::tensor_role::input});
@@ -69,6 +71,8 @@ public:
     std::map<std::string, std::vector<std::int64_t>, std::less<>> numbers = {};
     std::map<std::string, std::string, std::less<>> texts = {};
     double work = by_type; ///< FLOP; `by_type`: those of the catalogue of ops
+    byte_count resident_bytes = 0;    ///< that it holds itself, such as a variable what it is of
+    kind_set kinds = kind_set::all(); ///< where it may run
     storage_form form = storage_form::own;
     std::vector<tensor_id> captured = {}; ///< what graphs inside of it read, beside its inputs
     std::vector<op_id> after = {};        ///< ops that are done before it starts, beside those whose results it reads
@@ -86,7 +90,7 @@ public:
   /// An op and its outputs. Throws `dangling_id_error` for inputs and ops that do not exist, and as `add_tensor`.
   op_id add_op(op o, std::span<const tensor> outputs) {
     const auto v = static_cast<op_id>(checked_count(ops_.size() + 1, "model graph", "ops") - 1);
-    check(o, v);
+    check(o);
     const auto reads = std::find_if(o.inputs.begin(), o.inputs.end(), [](tensor_id t) { return t != none; });
     const bool shares = o.form == storage_form::view || o.form == storage_form::writes;
     const auto storage = shares && reads != o.inputs.end() ? tensors_[*reads].storage : tensor_id{none};
@@ -112,6 +116,19 @@ public:
     replaced_.push_back({old, by});
   }
 
+  /// `after` starts when `before` is done. Throws `dangling_id_error`.
+  void order(op_id before, op_id after) {
+    check_op("an order", before);
+    check_op("an order", after);
+    ops_[after].after.push_back(before);
+  }
+  /// a and b run on one device. Throws `dangling_id_error`.
+  void colocate(op_id a, op_id b) {
+    check_op("a colocation", a);
+    check_op("a colocation", b);
+    colocated_.push_back({a, b});
+  }
+
   std::size_t num_ops() const { return ops_.size(); }
   std::size_t num_tensors() const { return tensors_.size(); }
   const op& operator[](op_id v) const { return ops_[v]; }
@@ -132,6 +149,11 @@ public:
   };
   const std::vector<replacement>& replacements() const { return replaced_; }
 
+  struct pair {
+    op_id a, b;
+  };
+  const std::vector<pair>& colocated() const { return colocated_; }
+
 private:
   struct tensor_entry {
     tensor is;
@@ -144,7 +166,12 @@ private:
       throw dangling_id_error(where, "tensor " + std::to_string(t) + " does not exist");
     }
   }
-  void check(const op& o, op_id v) const {
+  void check_op(const std::string& where, op_id v) const {
+    if (v >= ops_.size()) {
+      throw dangling_id_error(where, "op " + std::to_string(v) + " does not exist");
+    }
+  }
+  void check(const op& o) const {
     for (const auto* list : {&o.inputs, &o.captured}) {
       for (const tensor_id t : *list) {
         if (t != none) {
@@ -153,9 +180,7 @@ private:
       }
     }
     for (const op_id before : o.after) {
-      if (before >= v) {
-        throw dangling_id_error("op '" + o.name + "'", "op " + std::to_string(before) + " does not exist");
-      }
+      check_op("op '" + o.name + "'", before);
     }
   }
 
@@ -186,6 +211,7 @@ private:
   std::vector<id_range> outputs_; // by op
   std::vector<tensor_entry> tensors_;
   std::vector<replacement> replaced_;
+  std::vector<pair> colocated_;
 };
 
 /// An op of a graph as the rules of the catalogue see it. It refers to the graph.

@@ -41,12 +41,17 @@ public:
     }
     for (const op_id v : ids(g_.num_ops())) {
       add(v);
+    }
+    for (const op_id v : ids(g_.num_ops())) {
       order(v);
     }
     for (const auto& [old, by] : g_.replacements()) {
       if (values_[old].parameter != none && values_[by].op != none) {
         ops_.keep(values_[old].parameter, values_[by].op);
       }
+    }
+    for (const auto& [a, b] : g_.colocated()) {
+      ops_.colocate(a, b);
     }
     const auto unread = ops_.num_unread();
     return {std::move(ops_).build(), std::move(unknown_), unread};
@@ -71,7 +76,11 @@ private:
     }
     const bool is_form = o.form == storage_form::view || o.form == storage_form::copy;
     const auto parameter = is_form && reads.size() == 1 ? reads.front().parameter : std::uint32_t{none};
-    op made{.work = parameter != none ? 0 : work_of(v), .name = o.name, .type = o.type};
+    op made{.work = parameter != none ? 0 : work_of(v),
+            .resident_bytes = o.resident_bytes,
+            .kinds = o.kinds,
+            .name = o.name,
+            .type = o.type};
     if (parameter != none) {
       (void)ops_.add_view(std::move(made), reads.front());
     } else {

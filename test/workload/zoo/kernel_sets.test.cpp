@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "weft/parallel/split_network.hpp"
+#include "weft/model/graph_of_network.hpp"
+#include "weft/parallel/split_graph.hpp"
 #include "weft/workload/nn/kernels.hpp"
 #include "weft/workload/training_step.hpp"
 #include "weft/workload/zoo/bert.hpp"
@@ -195,7 +196,7 @@ TEST_CASE("kernel sets: joined ops can be split along the batch, or along heads"
         CAPTURE(b.name);
         CAPTURE(how.name);
         const built n{b, how};
-        const auto m = parallel::make_split_model(n.net, n.step.graph, n.step.origin);
+        const auto m = parallel::make_split_model(graph_of(n.net), n.step.graph, n.step.origin);
         for (const op_id v : ids(n.step.graph.num_ops())) {
           const std::string type{n.step.graph.type(v)};
           if (joined.contains(type)) {

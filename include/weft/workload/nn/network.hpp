@@ -219,6 +219,8 @@ public:
   const node& operator[](op_id v) const { return nodes_[v]; }
   const std::vector<variable>& variables() const { return variables_; }
   const std::vector<op_id>& updates() const { return updates_; }
+  /// Pairs of ops that run on one device.
+  const std::vector<std::pair<op_id, op_id>>& colocations() const { return colocations_; }
   bool bookkeeping() const { return options_.bookkeeping && kernels() == kernel_set::separate; }
   bool training() const { return options_.training; }
   kernel_set kernels() const { return options_.kernels; }
