@@ -4,19 +4,18 @@
 #include "parallel_step.hpp"
 #include "pipeline.hpp"
 #include "recomputation.hpp"
+#include "sharding.hpp"
 
 #include "weft/bound/area.hpp"
 #include "weft/bound/best.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/core/readable.hpp"
-#include "weft/model/graph_of_network.hpp"
 #include "weft/parallel/batch_parts.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/experts.hpp"
 #include "weft/parallel/placed_way.hpp"
-#include "weft/parallel/split_graph.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/platform/canonical_order.hpp"
 #include "weft/report/names.hpp"
@@ -192,10 +191,8 @@ bool splits_batch(const options& o, const tool::input& in, const parallel::split
     return false;
   }
   const auto part = tool::load_with_batch(o.source, o.modelling, in.batch / ranks);
-  return part.origin == in.origin &&
-         parallel::work_in_parts(m, parallel::make_split_model(graph_of(*part.net), part.model.ops, part.origin),
-                                 ranks, axis, seconds)
-           .is_data_parallel();
+  return part.origin == in.origin && part.model.ops.num_ops() == in.model.ops.num_ops() && has_axes(part) &&
+         parallel::work_in_parts(m, axes_of(part), ranks, axis, seconds).is_data_parallel();
 }
 
 /// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
@@ -215,7 +212,7 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
   }
   const auto& in = replicas > 1 ? part : whole;
   const auto& w = in.model.ops;
-  const auto model = parallel::make_split_model(graph_of(*in.net), w, in.origin);
+  const auto model = axes_of(in);
   const auto where = replicas_on(groups[0], w, target.devices);
   const auto estimate = tool::make_estimate(o.modelling, in, target, table);
   const parallel::split_ops parts{model, ranks};
@@ -692,7 +689,7 @@ std::vector<std::pair<std::size_t, std::size_t>> ways_to_split(const options& o,
   std::vector<std::pair<std::size_t, std::size_t>> ways;
   const std::size_t most = o.ranks != 0 ? o.ranks : devices;
   for (std::size_t ranks = 2; ranks < devices && o.parallel == options::parallelism::automatic; ranks *= 2) {
-    if (const auto replicas = devices / ranks; devices % ranks == 0 && batch % replicas == 0) {
+    if (const auto replicas = devices / ranks; devices % ranks == 0 && batch != 0 && batch % replicas == 0) {
       ways.emplace_back(replicas, ranks);
     }
   }
@@ -712,8 +709,7 @@ std::string name_of_split(std::size_t replicas, std::size_t ranks) {
 void split_ops(const options& o, const tool::target& target, const tool::input& in,
                const std::vector<device_id>& devices, const cost::efficiency_table& table,
                const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
-  if (!in.net || in.origin.size() != in.model.ops.num_ops() || !in.model.seconds.empty() ||
-      !o.modelling.profile.empty()) {
+  if (!has_axes(in) || !in.model.seconds.empty() || !o.modelling.profile.empty()) {
     all.why_not += (all.why_not.empty() ? "" : "; ") +
                    why_not_along_axes(in);
     return;

@@ -102,7 +102,7 @@ std::string unknown_update(const workload& w) {
 
 std::string why_not_along_axes(const tool::input& in) {
   return in.unfused ? "ops that --fuse joined cannot be split"
-                    : "axes along which ops may be split are known for bundled networks only";
+                    : "axes along which ops may be split are known for bundled networks and ONNX models only";
 }
 
 static double bytes_sent(const problem& p, const trace& run) {

@@ -2,11 +2,11 @@
 #include "pipeline.hpp"
 
 #include "parallel_step.hpp"
+#include "sharding.hpp"
 
 #include "weft/core/readable.hpp"
 #include "weft/io/pipeline_csv.hpp"
 #include "weft/io/runtime_placement.hpp"
-#include "weft/model/graph_of_network.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
@@ -14,7 +14,6 @@
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/pipeline_stages.hpp"
 #include "weft/parallel/replica_placement.hpp"
-#include "weft/parallel/split_graph.hpp"
 #include "weft/parallel/staged_step.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/partition/layers.hpp"
@@ -180,7 +179,7 @@ public:
     const auto& w = in_.model.ops;
     const auto where = replica_on(device, w, target_.devices);
     const auto model =
-      ranks > 1 ? parallel::make_split_model(graph_of(*in_.net), w, in_.origin) : parallel::split_model{};
+      ranks > 1 ? axes_of(in_) : parallel::split_model{};
     const auto parts = ranks > 1 ? std::optional<parallel::split_ops>{std::in_place, model, ranks} : std::nullopt;
     double seconds = 0;
     for (const op_id v : ids(w.num_ops())) {
@@ -301,7 +300,7 @@ private:
   bool split(const pipeline_shape& shape, const std::vector<device_id>& devices, const std::vector<placement>& where,
              double faster_than, staged_model& m) const {
     const auto& w = in_.model.ops;
-    const auto model = parallel::make_split_model(graph_of(*in_.net), w, in_.origin);
+    const auto model = axes_of(in_);
     const parallel::split_ops parts{model, shape.ranks};
     const std::vector<device_id> group(devices.begin(), devices.begin() + shape.ranks);
     const parallel::fastest_resharding fastest{target_.devices, group, o_.contention,
@@ -951,7 +950,7 @@ private:
   const std::function<void(const std::string&)>& on_stage_;
   parallel_answer& all_;
   bool is_forced_ = o_.parallel == options::parallelism::pipeline;
-  bool may_split_ops_ = in_.net && in_.origin.size() == in_.model.ops.num_ops();
+  bool may_split_ops_ = has_axes(in_);
   std::map<std::uint64_t, micro_batch_model> models_ = {}; // by examples of a micro-batch
   std::vector<candidate> usual_ = {};
   std::vector<candidate> reserve_ = {};

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,16 @@ namespace place {
 namespace {
 
 using namespace weft;
+
+/// The ops of the graph that those of the model are.
+std::vector<op_id> origin_of(const tool::input& in) {
+  if (in.net) {
+    return in.origin;
+  }
+  std::vector<op_id> all(in.model.ops.num_ops());
+  std::iota(all.begin(), all.end(), op_id{0});
+  return all;
+}
 
 bool has_updates(const workload& w) {
   const auto all = ids(w.num_ops());
@@ -73,6 +84,16 @@ std::string about_unsplit_types(const parallel::split_model& m, const std::vecto
 
 } // namespace
 
+bool has_axes(const tool::input& in) {
+  const auto n = in.model.ops.num_ops();
+  return in.net ? in.origin.size() == n : in.model.graph && in.model.graph->num_ops() == n;
+}
+
+parallel::split_model axes_of(const tool::input& in) {
+  return in.net ? parallel::make_split_model(graph_of(*in.net), in.model.ops, origin_of(in))
+                : parallel::make_split_model(*in.model.graph, in.model.ops, origin_of(in));
+}
+
 step_sharding shard_batch(const tool::target& target, const tool::input& one, const std::vector<device_id>& devices,
                           bool shard_updates, const std::vector<std::uint32_t>& owner) {
   const auto& w = one.model.ops;
@@ -80,8 +101,8 @@ step_sharding shard_batch(const tool::target& target, const tool::input& one, co
   s.value = {.mesh = {.axes = {{"data", static_cast<std::uint32_t>(devices.size())}}, .devices = devices},
              .trains = has_updates(w),
              .zero_stage = shard_updates ? 2u : 0u};
-  if (one.net && one.origin.size() == w.num_ops()) {
-    const auto m = parallel::make_split_model(graph_of(*one.net), w, one.origin);
+  if (one.net && has_axes(one)) {
+    const auto m = axes_of(one);
     s.value.parameters = parallel::sharded_parameters(m, std::vector<std::uint32_t>(w.num_ops(), none), 0);
   } else {
     s.value.parameters = parallel::whole_parameters(w);

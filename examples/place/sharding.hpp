@@ -15,6 +15,13 @@
 
 namespace place {
 
+/// True if it is known of the ops of a model along which axes they may be split.
+bool has_axes(const tool::input& in);
+
+/// The axes of a model that has them.
+weft::parallel::split_model axes_of(const tool::input& in);
+
+
 /// A sharding, and what a report says of it.
 struct step_sharding {
   weft::parallel::sharding value = {};

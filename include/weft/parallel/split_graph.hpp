@@ -9,6 +9,7 @@
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/workload.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -55,7 +56,7 @@ private:
   /// True if t is a tensor of the graph, or a copy of it.
   bool is(tensor_id t, tensor_id of_graph) const {
     const op_id from = w_.producer(t);
-    return from < origin_.size() && origin_[from] == g_.producer(of_graph) &&
+    return of_graph != none && from < origin_.size() && origin_[from] == g_.producer(of_graph) &&
            t - *w_.outputs(from).begin() == of_graph - *g_.outputs(origin_[from]).begin();
   }
   ops::shape shape_of(tensor_id of_graph) const {
@@ -67,7 +68,7 @@ private:
     const auto& op = op_of(v);
     shapes inputs, outputs;
     for (const tensor_id t : op.inputs) {
-      inputs.push_back(shape_of(t));
+      inputs.push_back(t != none ? shape_of(t) : ops::shape{});
     }
     for (const tensor_id t : g_.outputs(origin_[v])) {
       outputs.push_back(shape_of(t));
@@ -82,13 +83,16 @@ private:
       std::iota(found.outputs[0].begin(), found.outputs[0].end(), 0u);
     } else if (is_update(op.type) && !found.extents.empty()) { // state as the gradient
       for (std::size_t k = 0; k < op.inputs.size(); ++k) {
-        const op_id from = g_.producer(op.inputs[k]);
+        const op_id from = op.inputs[k] != none ? g_.producer(op.inputs[k]) : op_id{none};
         if (from != none && is_variable(from) && inputs[k] == inputs.back()) {
           found.inputs[k] = found.inputs.back();
         }
       }
     }
     split_axes a{.extents = std::move(found.extents)};
+    if (!holds && w_.resident_bytes(v) > 0) {
+      a.resident_parts = resident_parts(op, found.inputs, a.extents.size());
+    }
     a.terms = inputs_with_terms(v);
     for (const tensor_id t : w_.inputs(v)) {
       a.inputs.push_back(axes_of_input(v, t, found.inputs));
@@ -97,6 +101,24 @@ private:
       a.outputs.push_back(k < found.outputs.size() ? found.outputs[k] : std::vector<std::uint32_t>{});
     }
     return a;
+  }
+
+  /// The bytes of the parameters among an op's inputs that have an axis, by axis.
+  std::vector<byte_count> resident_parts(const model_graph::op& op,
+                                         const std::vector<std::vector<std::uint32_t>>& axes_of_inputs,
+                                         std::size_t num_axes) const {
+    std::vector<byte_count> bytes(num_axes, 0);
+    for (std::size_t k = 0; k < op.inputs.size() && k < axes_of_inputs.size(); ++k) {
+      const tensor_id t = op.inputs[k];
+      if (t == none || g_.producer(t) != none) {
+        continue;
+      }
+      for (std::uint32_t axis = 0; axis < num_axes; ++axis) {
+        const auto& dims = axes_of_inputs[k];
+        bytes[axis] += std::find(dims.begin(), dims.end(), axis) != dims.end() ? g_.bytes(t) : 0;
+      }
+    }
+    return bytes;
   }
 
   /// Sums take terms of all their inputs, what only moves numbers those of the first one.

@@ -17,7 +17,18 @@ struct split_axes {
   std::vector<std::vector<std::uint32_t>> inputs = {}; ///< by place in `inputs(v)` and dimension
   std::vector<std::vector<std::uint32_t>> outputs = {};
   std::vector<bool> terms = {}; ///< by input: those of which the op makes terms of its outputs; empty: it cannot
+  /// By axis: of the resident bytes those that are in parts with the op, such as the weights of a product along columns;
+  /// empty: all of them, as those of a variable are.
+  std::vector<byte_count> resident_parts = {};
 };
+
+/// The resident bytes of a rank that does a part of op v along `axis`, one of so many.
+template <class Workload>
+byte_count resident_part(const split_axes& a, const Workload& w, op_id v, std::uint32_t axis, std::uint32_t ranks) {
+  const byte_count all = w.resident_bytes(v);
+  const byte_count split = a.resident_parts.empty() ? all : std::min(all, a.resident_parts[axis]);
+  return all - split + (split + ranks - 1) / ranks;
+}
 
 /// A workload and the axes of its ops. References to a variable have the dimensions of what it holds.
 struct split_model {

@@ -118,7 +118,8 @@ public:
       for (const auto axis : variants_.of(v)) {
         const bool split = chosen_splits::in_parts(axis);
         const op_id made = b.add_op({.work = split ? w.work(v) / ranks : w.work(v),
-                                     .resident_bytes = part(w.resident_bytes(v), split),
+                                     .resident_bytes = split ? resident_part(m.axes[v], w, v, axis, ranks)
+                                                             : w.resident_bytes(v),
                                      .type = std::string{w.type(v)}});
         for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
           const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
@@ -188,7 +189,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
     }
     for (const auto axis : variants.of(v)) {
       const bool split = chosen_splits::in_parts(axis);
-      auto held = in_parts(w.resident_bytes(v), split);
+      auto held = static_cast<std::int64_t>(split ? resident_part(m.axes[v], w, v, axis, ranks) : w.resident_bytes(v));
       for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
         const tensor_id t = *w.outputs(v).begin() + static_cast<tensor_id>(k);
         const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
@@ -306,7 +307,7 @@ private:
     const bool split = chosen_splits::in_parts(axis_[v]);
     op o = op_of(w_, v);
     o.work /= split ? count_ : 1;
-    o.resident_bytes = split ? part(o.resident_bytes) : o.resident_bytes;
+    o.resident_bytes = split ? resident_part(m_.axes[v], w_, v, axis_[v], count_) : o.resident_bytes;
     o.name = name_of(r, o.name);
     const op_id made = add(r, where_[r][v], v, std::move(o));
     for (const tensor_id t : w_.outputs(v)) {

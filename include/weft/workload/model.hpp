@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,11 +37,14 @@ struct assumed_size {
   friend bool operator==(const assumed_size&, const assumed_size&) = default;
 };
 
+class model_graph;
+
 /// A workload as a file describes it. Times that somebody measured stand beside the graph, since they hold for one
 /// kind of device only; cost/measured.hpp makes a cost model of them.
 struct model {
   workload ops = {};
   std::string format = {};             ///< what the file is, such as `ONNX`
+  std::shared_ptr<const model_graph> graph = {}; ///< of its ops, by their ids; null of formats that have no reader of it
   work_unit unit = work_unit::flop;    ///< of the work of `ops`; seconds must not be divided by FLOP/s
   std::vector<double> seconds = {};    ///< measured compute time per op; NaN where there is none; empty if nowhere
   kind_set measured_on = {};           ///< the kind of device on which it was measured

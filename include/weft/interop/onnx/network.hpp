@@ -141,6 +141,9 @@ private:
     if (w_.group(v) != none) {
       add_number("weft_group", w_.group(v));
     }
+    if (!o.axes.empty()) {
+      add_text("weft_axes", o.axes);
+    }
     wire::put(n, 7, "ai.weft");
     return n;
   }
@@ -181,7 +184,7 @@ private:
 ///
 /// Elementwise ops and products that ONNX has under the same name are nodes of its own domain; all others, and those
 /// with control edges or constraints, are of the domain `ai.weft` with attributes `weft_work` (text), `weft_kinds`
-/// (text), `weft_resident_bytes` and `weft_group`. A control edge is a tensor `^op` without elements. Every tensor has
+/// (text), `weft_resident_bytes`, `weft_group` and `weft_axes` (text, an index expression). A control edge is a tensor `^op` without elements. Every tensor has
 /// its shape. The model has no weights and is for tools that look at graphs, not for runtimes.
 /// Complexity: O(n + m).
 inline void write_network(std::ostream& out, const nn::network& net, const nn::built_workload& built) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/interop/onnx/reader_options.hpp" // IWYU pragma: export
+#include "weft/interop/onnx/graph_of_model.hpp"
 #include "weft/interop/onnx/workload_of_graph.hpp"
 #include "weft/io/files.hpp"
 
@@ -21,7 +22,12 @@ public:
       : bytes_{bytes}, file_{std::move(file)}, decoded_{detail::decode(bytes, file_)} {}
 
   /// The workload. Throws as `reader::read`.
-  model read(const reader& options = {}) const { return detail::workload_of_graph{decoded_, options, file_}(); }
+  model read(const reader& options = {}) const {
+    detail::workload_of_graph reading{decoded_, options, file_};
+    auto m = reading();
+    m.graph = detail::graph_of_model{decoded_.graph(), reading, m.ops}();
+    return m;
+  }
 
   std::string_view bytes() const { return bytes_; }
   const std::string& file() const { return file_; }

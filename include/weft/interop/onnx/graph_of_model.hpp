@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The graph of an ONNX model, with the shapes that were found out when it was read.
+#pragma once
+
+#include "weft/interop/onnx/index_expressions.hpp"
+#include "weft/interop/onnx/workload_of_graph.hpp"
+#include "weft/model/graph.hpp"
+#include "weft/workload/optimizer.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace weft::onnx::detail {
+
+/// Makes the graph of a model that has been read.
+class graph_of_model {
+public:
+  graph_of_model(const ::onnx::GraphProto& g, workload_of_graph& reading, const workload& w)
+      : g_{g}, reading_{reading}, w_{w} {}
+
+  /// The graph, with the model's nodes as its ops; null where a node reads what a later one makes.
+  std::shared_ptr<const model_graph> operator()() && {
+    find_held();
+    for (const op_id v : ids(w_.num_ops())) {
+      if (!add(v)) {
+        return nullptr;
+      }
+    }
+    return std::make_shared<const model_graph>(std::move(made_));
+  }
+
+private:
+  const ::onnx::NodeProto& node(op_id v) const { return g_.node(static_cast<int>(v)); }
+
+  model_graph::extents dims_of(std::string_view name) {
+    const value* v = reading_.find(name);
+    const auto dims = v != nullptr ? extents_of(v->type) : std::nullopt;
+    const bool known = dims && dims->size() <= std::size_t{ops::max_axes} &&
+                       std::ranges::all_of(*dims, [](std::int64_t d) { return d >= 0; });
+    return known ? *dims : model_graph::extents{};
+  }
+  ops::element_type element_of(std::string_view name) {
+    const value* v = reading_.find(name);
+    return v != nullptr && v->type.has_tensor_type() ? v->type.tensor_type().elem_type() : ops::elements::unknown;
+  }
+  static bool is_variable(const ::onnx::NodeProto& n) { return n.domain() == "ai.weft" && n.op_type() == "VariableV2"; }
+
+  /// What variables of a network that was written hold: what is read of them, or the gradient that updates them. Those
+  /// of a single number are states of the optimiser.
+  void find_held() {
+    const auto holds = [this](const std::string& name, const model_graph::extents& dims, tensor_role role) {
+      const op_id v = reading_.maker(name);
+      const bool fits = v != none && is_variable(node(v)) && !held_.contains(v) && !dims.empty() &&
+                        w_.resident_bytes(v) == ops::tensor_bytes(dims, 32);
+      if (fits) {
+        held_.emplace(v, std::pair{dims, role});
+      }
+    };
+    for (const bool reads : {true, false}) { // values tell more than gradients
+      for (const auto& n : g_.node()) {
+        if (reads && n.op_type() == "Identity" && n.input_size() > 0 && n.output_size() > 0) {
+          holds(n.input(0), dims_of(n.output(0)), tensor_role::parameter);
+        } else if (!reads && is_update(n.op_type())) {
+          for (const auto& x : n.input()) {
+            holds(x, dims_of(last_input(n)), tensor_role::state);
+          }
+        }
+      }
+    }
+  }
+  /// Without control edges.
+  static std::string_view last_input(const ::onnx::NodeProto& n) {
+    std::string_view last;
+    for (const auto& x : n.input()) {
+      last = x.starts_with('^') ? last : std::string_view{x};
+    }
+    return last;
+  }
+
+  bool add(op_id v) {
+    const auto& n = node(v);
+    model_graph::op o{.type = type_of(n),
+                      .name = std::string{w_.name(v)},
+                      .work = w_.work(v),
+                      .resident_bytes = w_.resident_bytes(v),
+                      .kinds = w_.kinds(v)};
+    for (const auto& x : n.input()) {
+      if (reading_.makes_parameters(v) || x.starts_with('^')) {
+        continue;
+      }
+      const auto t = x.empty() ? std::optional{tensor_id{none}} : tensor(x);
+      if (!t) {
+        return false;
+      }
+      o.inputs.push_back(*t);
+    }
+    const auto held = held_.find(v);
+    std::vector<model_graph::tensor> outputs;
+    std::vector<const std::string*> names;
+    for (const auto& x : n.output()) {
+      if (!x.empty() && !x.starts_with('^')) {
+        const bool holds = is_variable(n);
+        outputs.push_back({.dims = held != held_.end() ? held->second.first : holds ? model_graph::extents{} : dims_of(x),
+                           .element = element_of(x),
+                           .role = held != held_.end() ? held->second.second
+                                   : holds             ? tensor_role::state
+                                                       : tensor_role::computed,
+                           .bytes = reading_.bytes_of(x)});
+        names.push_back(&x);
+      }
+    }
+    set_expression(n, outputs, o);
+    const op_id made = made_.add_op(std::move(o), outputs);
+    auto t = *made_.outputs(made).begin();
+    for (const auto* name : names) {
+      tensors_.emplace(*name, t++);
+    }
+    return true;
+  }
+
+  void set_expression(const ::onnx::NodeProto& n, const std::vector<model_graph::tensor>& outputs, model_graph::op& o) {
+    std::string text;
+    if (n.domain() == "ai.weft") {
+      const auto* given = attribute(n, "weft_axes");
+      text = given != nullptr ? given->s() : "";
+    } else {
+      ops::call call{.type = o.type};
+      for (const auto& a : n.attribute()) {
+        call.numbers[a.name()] = a.ints_size() > 0 ? ops::call::extents{a.ints().begin(), a.ints().end()}
+                                                   : ops::call::extents{a.i()};
+      }
+      for (const tensor_id t : o.inputs) {
+        call.inputs.push_back(t != none ? std::optional{made_.dims(t)} : std::nullopt);
+      }
+      for (const auto& t : outputs) {
+        call.outputs.emplace_back(t.dims);
+      }
+      text = index_expression::of(call);
+    }
+    if (!text.empty()) {
+      o.texts["axes"] = std::move(text);
+    }
+  }
+
+  /// What a node reads; of a parameter the form in which it reads it.
+  std::optional<tensor_id> tensor(const std::string& name) {
+    const value* known = reading_.find(name);
+    const bool is_parameter = known != nullptr && known->parameter;
+    auto& names = is_parameter ? parameters_ : tensors_;
+    if (const auto at = names.find(name); at != names.end()) {
+      return at->second;
+    }
+    if (!is_parameter && reading_.maker(name) != none) {
+      return std::nullopt;
+    }
+    const auto t = made_.add_tensor({.dims = dims_of(name),
+                                     .element = element_of(name),
+                                     .role = is_parameter ? tensor_role::parameter : tensor_role::input,
+                                     .name = name,
+                                     .bytes = reading_.bytes_of(name)});
+    names.emplace(name, t);
+    return t;
+  }
+
+  const ::onnx::GraphProto& g_;
+  workload_of_graph& reading_;
+  const workload& w_;
+  model_graph made_;
+  std::unordered_map<std::string_view, tensor_id> tensors_, parameters_;
+  std::unordered_map<op_id, std::pair<model_graph::extents, tensor_role>> held_; // by variable
+};
+
+} // namespace weft::onnx::detail

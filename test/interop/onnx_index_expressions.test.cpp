@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+#include "weft/interop/onnx/index_expressions.hpp"
+#include "weft/ops/axes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace onnx_index_expressions_test {
+
+using namespace weft;
+using extents = ops::call::extents;
+
+ops::call call(std::string_view type, std::vector<extents> inputs, std::vector<extents> outputs) {
+  ops::call c{.type = type};
+  for (auto& dims : inputs) {
+    c.inputs.emplace_back(std::move(dims));
+  }
+  for (auto& dims : outputs) {
+    c.outputs.emplace_back(std::move(dims));
+  }
+  return c;
+}
+std::string expression(const ops::call& c) { return onnx::detail::index_expression::of(c); }
+
+TEST_CASE("index expressions: products go along rows, columns and sums") {
+  CHECK(expression(call("MatMul", {{2, 3}, {3, 4}}, {{2, 4}})) == "xz,zy->xy");
+  CHECK(expression(call("MatMul", {{5, 2, 3}, {3, 4}}, {{5, 2, 4}})) == "axz,zy->axy");
+  CHECK(expression(call("MatMul", {{5, 1, 2, 3}, {6, 3, 4}}, {{5, 6, 2, 4}})) == "a.xz,bzy->abxy");
+  CHECK(expression(call("MatMul", {{3}, {3, 4}}, {{4}})) == "->");
+  auto gemm = call("Gemm", {{2, 3}, {4, 3}}, {{2, 4}});
+  gemm.numbers["transB"] = {1};
+  CHECK(expression(gemm) == "xz,yz->xy");
+  gemm.inputs.emplace_back(extents{4});
+  CHECK(expression(gemm) == "x.,y.,y->xy"); // a bias is added once
+  gemm.inputs.back() = extents{1, 4};
+  CHECK(expression(gemm) == "x.,y.,.y->xy");
+}
+
+TEST_CASE("index expressions: images, rows, permutations and look-ups") {
+  CHECK(expression(call("Conv", {{8, 3, 9, 9}, {16, 3, 3, 3}}, {{8, 16, 7, 7}})) == "nc..,fc..->nf..");
+  CHECK(expression(call("Conv", {{8, 3, 9, 9}, {16, 3, 3, 3}, {16}}, {{8, 16, 7, 7}})) == "n...,f...,f->nf..");
+  auto depthwise = call("Conv", {{8, 6, 9, 9}, {6, 1, 3, 3}}, {{8, 6, 7, 7}});
+  depthwise.numbers["group"] = {6};
+  CHECK(expression(depthwise) == "n...->n...");
+  CHECK(expression(call("MaxPool", {{8, 6, 9, 9}}, {{8, 6, 4, 4}})) == "nc..->nc..");
+  CHECK(expression(call("BatchNormalization", {{8, 6, 9}, {6}, {6}, {6}, {6}}, {{8, 6, 9}})) ==
+        "nc.,c,c,c,c->nc.");
+  CHECK(expression(call("Softmax", {{2, 3, 4}}, {{2, 3, 4}})) == "ab.->ab.");
+  auto softmax = call("Softmax", {{2, 3, 4}}, {{2, 3, 4}});
+  softmax.numbers["axis"] = {1};
+  CHECK(expression(softmax) == "a.c->a.c");
+  CHECK(expression(call("LayerNormalization", {{2, 3, 4}, {4}, {4}}, {{2, 3, 4}})) == "ab.->ab.");
+  auto transpose = call("Transpose", {{2, 3, 4}}, {{2, 4, 3}});
+  transpose.numbers["perm"] = {0, 2, 1};
+  CHECK(expression(transpose) == "abc->acb");
+  CHECK(expression(call("Transpose", {{2, 3}}, {{3, 2}})) == "ab->ba");
+  CHECK(expression(call("Gather", {{100, 8}, {2, 5}}, {{2, 5, 8}})) == "ab,AB->ABb");
+  auto gather = call("Gather", {{2, 3, 4}, {}}, {{2, 4}});
+  gather.numbers["axis"] = {1};
+  CHECK(expression(gather) == "a.c,->ac");
+  CHECK(expression(call("Relu", {{2}}, {{2}})).empty());
+}
+
+TEST_CASE("index expressions: each fits the operands of its op") {
+  const auto check = [](const ops::call& c) {
+    std::vector<ops::shape> inputs, outputs;
+    for (const auto& dims : c.inputs) {
+      inputs.emplace_back(dims->begin(), dims->end());
+    }
+    for (const auto& dims : c.outputs) {
+      outputs.emplace_back(dims->begin(), dims->end());
+    }
+    CHECK_NOTHROW((void)ops::axes_of(c.type, expression(c), inputs, outputs));
+  };
+  for (const char* type : {"AveragePool", "BatchNormalization", "Conv", "Gather", "Gemm", "GlobalAveragePool",
+                           "InstanceNormalization", "LayerNormalization", "MatMul", "MaxPool", "Softmax",
+                           "Transpose"}) {
+    CAPTURE(type);
+    for (std::size_t a = 0; a < 5; ++a) {
+      for (std::size_t b = 0; b < 5; ++b) {
+        for (std::size_t made = 0; made < 5; ++made) {
+          for (const std::int64_t axis : {-1, 0, 1, 7}) {
+            auto c = call(type, {extents(a, 2), extents(b, 2), extents(1, 2)}, {extents(made, 2)});
+            c.numbers["axis"] = {axis};
+            c.numbers["perm"] = {axis, 0};
+            check(c);
+          }
+        }
+      }
+    }
+  }
+}
+
+} // namespace onnx_index_expressions_test
