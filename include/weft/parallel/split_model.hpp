@@ -17,8 +17,8 @@ struct split_axes {
   std::vector<std::vector<std::uint32_t>> inputs = {}; ///< by place in `inputs(v)` and dimension
   std::vector<std::vector<std::uint32_t>> outputs = {};
   std::vector<bool> terms = {}; ///< by input: those of which the op makes terms of its outputs; empty: it cannot
-  /// By axis: of the resident bytes those that are in parts with the op, such as the weights of a product along columns;
-  /// empty: all of them, as those of a variable are.
+  /// By axis: of the resident bytes those that are in parts with the op, such as the weights of a product along
+  /// columns; empty: all of them, as those of a variable are.
   std::vector<byte_count> resident_parts = {};
 };
 

@@ -44,7 +44,7 @@ class model_graph;
 struct model {
   workload ops = {};
   std::string format = {};             ///< what the file is, such as `ONNX`
-  std::shared_ptr<const model_graph> graph = {}; ///< of its ops, by their ids; null of formats that have no reader of it
+  std::shared_ptr<const model_graph> graph = {}; ///< of its ops, by their ids; null: not of this format
   work_unit unit = work_unit::flop;    ///< of the work of `ops`; seconds must not be divided by FLOP/s
   std::vector<double> seconds = {};    ///< measured compute time per op; NaN where there is none; empty if nowhere
   kind_set measured_on = {};           ///< the kind of device on which it was measured

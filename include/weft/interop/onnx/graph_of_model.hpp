@@ -104,13 +104,16 @@ private:
     std::vector<const std::string*> names;
     for (const auto& x : n.output()) {
       if (!x.empty() && !x.starts_with('^')) {
-        const bool holds = is_variable(n);
-        outputs.push_back({.dims = held != held_.end() ? held->second.first : holds ? model_graph::extents{} : dims_of(x),
-                           .element = element_of(x),
-                           .role = held != held_.end() ? held->second.second
-                                   : holds             ? tensor_role::state
-                                                       : tensor_role::computed,
-                           .bytes = reading_.bytes_of(x)});
+        model_graph::tensor t{.element = element_of(x), .bytes = reading_.bytes_of(x)};
+        if (held != held_.end()) {
+          t.dims = held->second.first;
+          t.role = held->second.second;
+        } else if (is_variable(n)) {
+          t.role = tensor_role::state;
+        } else {
+          t.dims = dims_of(x);
+        }
+        outputs.push_back(std::move(t));
         names.push_back(&x);
       }
     }

@@ -184,8 +184,9 @@ private:
 ///
 /// Elementwise ops and products that ONNX has under the same name are nodes of its own domain; all others, and those
 /// with control edges or constraints, are of the domain `ai.weft` with attributes `weft_work` (text), `weft_kinds`
-/// (text), `weft_resident_bytes`, `weft_group` and `weft_axes` (text, an index expression). A control edge is a tensor `^op` without elements. Every tensor has
-/// its shape. The model has no weights and is for tools that look at graphs, not for runtimes.
+/// (text), `weft_resident_bytes`, `weft_group` and `weft_axes` (text, an index expression). A control edge is a tensor
+/// `^op` without elements. Every tensor has its shape. The model has no weights and is for tools that look at graphs,
+/// not for runtimes.
 /// Complexity: O(n + m).
 inline void write_network(std::ostream& out, const nn::network& net, const nn::built_workload& built) {
   out << detail::network_writer{net, built}.model();
