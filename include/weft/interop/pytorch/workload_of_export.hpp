@@ -54,6 +54,7 @@ public:
       m.notes.push_back(io::counted(unread, "{parameter that no op reads is|parameters that no op reads are} "
                                             "resident nowhere"));
     }
+    m.parameters = ops_.named_parameters();
     m.ops = std::move(ops_).build();
     if (m.ops.num_ops() == 0) {
       throw error("the program has no node that computes anything");
@@ -160,9 +161,10 @@ private:
     for (const auto& spec : *specs) {
       for (const char* kind : {"parameter", "buffer", "tensor_constant"}) {
         if (const auto name = text(spec, kind, "arg", "name"); !name.empty()) {
-          const auto parameter = ops_.add_parameter(shape_of(s, name).bytes);
+          const auto of_module = text(spec, kind, (std::string{kind} + "_name").c_str());
+          const auto parameter = ops_.add_parameter(shape_of(s, name).bytes, of_module);
           s.names[name] = {parameter, new_root()};
-          state_.try_emplace(text(spec, kind, (std::string{kind} + "_name").c_str()), parameter.parameter);
+          state_.try_emplace(of_module, parameter.parameter);
         }
       }
     }

@@ -86,6 +86,7 @@ public:
       }
     }
     sort_unique(m.returned);
+    m.parameters = ops_.named_parameters();
     m.ops = std::move(ops_).build();
     for (const auto& tally : {costs_.assumed(), assumed_}) {
       std::ranges::move(tally.notes(), std::back_inserter(notes_));
@@ -150,6 +151,9 @@ private:
     const auto at = text.rfind("loc(");
     return at == text.npos ? std::string_view{} : name_in(text.substr(at + 4));
   }
+  std::string name_of_argument(const function& f, std::uint32_t i) const {
+    return std::string{i < f.argument_texts.size() ? argument_name(f.argument_texts[i]) : std::string_view{}};
+  }
   /// The source that tells the parameters: the options, else names and attributes, else how arguments are used.
   std::vector<bool> parameters_of(const function& f, const region& body) {
     std::vector<std::string_view> texts(f.argument_texts);
@@ -202,7 +206,7 @@ private:
       const auto id = body.first_argument + i;
       known_[id] = 1;
       if (is_parameter[i]) {
-        made_[id] = ops_.add_parameter(p_.type_of(id).bytes());
+        made_[id] = ops_.add_parameter(p_.type_of(id).bytes(), name_of_argument(f, i));
       }
       bytes[is_parameter[i] ? 1 : 0] += static_cast<double>(p_.type_of(id).bytes());
     }
