@@ -4,6 +4,7 @@
 
 #include "model_options.hpp"
 
+#include "weft/workload/frozen.hpp"
 #include "weft/workload/nn/network.hpp"
 #include "weft/workload/workload.hpp"
 
@@ -27,7 +28,9 @@ struct network {
   weft::workload ops;
   std::vector<weft::op_id> origin; ///< which op of the network each op is
   std::uint64_t batch = 0;         ///< examples of a step
+  weft::frozen_parameters frozen = {}; ///< by op of the network; empty if none are, or if it is no training step
 };
+/// Parameters of a training step that patterns freeze are in `frozen`.
 network make_network_with_origins(std::string_view spec, const model_options& o);
 
 } // namespace tool
