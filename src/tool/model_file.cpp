@@ -217,7 +217,7 @@ void expand(const model_options& o, input& in) {
   }
   std::optional<frozen_parameters> kept;
   if (o.freeze) {
-    kept = frozen(m, *o.freeze);
+    kept = frozen_by_option(in.spec, [&] { return frozen(m, *o.freeze); });
     how.frozen = in.frozen = kept->bytes;
   }
   auto step = training_step_with_origins(m.ops, how);

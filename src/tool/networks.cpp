@@ -46,7 +46,7 @@ network make_network_with_origins(std::string_view spec, const model_options& o)
     .attention = o.attention.value_or(weft::nn::attention_kernels::fused)});
   auto task = weft::zoo::define(*made.net, wanted);
   if (wanted.training && o.freeze) {
-    auto frozen = weft::nn::frozen(*made.net, *o.freeze);
+    auto frozen = frozen_by_option(fmt::format("zoo:{}", spec), [&] { return weft::nn::frozen(*made.net, *o.freeze); });
     task.options.frozen = std::move(frozen.values);
     made.frozen = std::move(frozen.parameters);
   }
