@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/workload/frozen.hpp"
 
+#include "weft/parallel/gradients.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/stored_as.hpp"
 
@@ -129,6 +130,7 @@ TEST_CASE("frozen parameters: no gradient goes further back than the first param
   const auto consumers = step.consumers(step.outputs(1).front()); // the result of the first layer
   CHECK(std::vector<op_id>{consumers.begin(), consumers.end()} == std::vector<op_id>{2});
   CHECK(held(step) == 31'200 + 2 * 10'400);
+  CHECK(parallel::gradients(step).size() == 1);
 }
 
 TEST_CASE("frozen parameters: gradients pass ops with frozen parameters, which cost as much as the op") {
@@ -156,6 +158,8 @@ TEST_CASE("frozen parameters: a trained bias costs a sum and reads no input") {
   const op_id update = find(step, "Adam/update_/second/Gemm");
   CHECK(step.resident_bytes(update) == 2 * 400);
   CHECK(step.work(update) == 12 * 100);
+  const auto half = training_step(m.ops, {.frozen = {0, 5'200, 5'200, 5'200}}); // one of two matrices, maybe
+  CHECK(reads(half, find(half, "gradients//second/Gemm/weights"), 1));
   const auto weights = training_step(m.ops, {.frozen = frozen(m, "*.bias").bytes});
   CHECK(reads(weights, find(weights, "gradients//second/Gemm/weights"), 1));
 }

@@ -82,6 +82,11 @@ private:
   byte_count trained_bytes(op_id holder) const {
     return f_.resident_bytes(holder) - (o_.frozen.empty() ? 0 : o_.frozen[holder]);
   }
+  /// True for a product whose other factor is frozen. A bias has one number for each sum of products, so it is a small
+  /// part of the parameters, unlike one of the matrices of a recurrent layer.
+  bool trains_bias_alone(op_id v) const {
+    return trained_bytes(parameters_of_[v]) < f_.resident_bytes(parameters_of_[v]) / 8;
+  }
   /// True if the op reads parameters beside its inputs that are trained, at least some of them.
   bool trains(op_id v) const { return parameters_of_[v] != none && trained_bytes(parameters_of_[v]) > 0; }
   bool flows(tensor_id t) const { return f_.bytes(t) > 0 && depends_[f_.producer(t)]; }
@@ -366,8 +371,8 @@ private:
   tensors reads(op_id v, const tensors& of) const {
     const auto rule = rules_[v];
     tensors list;
-    if (of.empty() && rule.product && 2 * trained_bytes(parameters_of_[v]) < f_.resident_bytes(parameters_of_[v])) {
-      return list; // the other factor is frozen, and only what is added to the product is trained
+    if (of.empty() && rule.product && trains_bias_alone(v)) {
+      return list;
     }
     for (const tensor_id t : data_inputs(v)) {
       const bool own_operand =
@@ -504,7 +509,7 @@ private:
 ///
 /// Parameters that are `frozen` have no gradient, no update and no state. Gradients go back to the first parameters
 /// that are trained. Of an op some of whose parameters are frozen, the gradient takes its share of the work; of a
-/// product most of whose parameters are frozen, the factor is, and the gradient of the rest reads no input.
+/// product of whose parameters less than an eighth is trained, that is a bias, and its gradient reads no input.
 ///
 /// Results of ops in `recompute` are made again (`recompute/<name>`) for the gradients of ops that hang together with
 /// them in `recompute`; what other ops read is kept.

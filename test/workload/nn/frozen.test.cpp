@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/workload/nn/frozen.hpp"
 
+#include "weft/parallel/gradients.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
 #include "weft/workload/zoo/llama.hpp"
 
@@ -46,6 +47,7 @@ TEST_CASE("frozen variables: low-rank matrices alone are updated, with each set 
     nn::network net{{.kernels = kernels}};
     const auto step = lora_step(net, small_llama(4), "*,!lora_*");
     CHECK(count(step, "Adam/update_") == 12);
+    CHECK(parallel::gradients(step).size() == 12); // those that replicas reduce
     CHECK(count(step, "lora_a/Adam", "VariableV2") == 12); // two for each
     CHECK(count(step, "ffn/down/weights/Adam") == 0);
     nn::network whole{{.kernels = kernels}};
