@@ -345,7 +345,7 @@ int run(int argc, char** argv) {
     notes.push_back("the work is not shared: " + split.why_not);
   }
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
-  if (auto note = splits ? std::string{} : place::about_wide_numbers(o, in.model, problem, found.plan.placement);
+  if (auto note = splits ? std::string{} : place::about_wide_numbers(o, in, problem, found.plan.placement);
       !note.empty()) {
     notes.push_back(std::move(note));
   }

@@ -13,11 +13,12 @@ bool has_wide_numbers(const options& o, const model& m) {
   return number_bits(m) == 32 && o.modelling.numbers.value_or(number_format::fp32) == number_format::fp32;
 }
 
-std::string about_wide_numbers(const options& o, const model& m, const problem& p, const placement& where) {
+std::string about_wide_numbers(const options& o, const tool::input& in, const problem& p, const placement& where) {
+  const auto& m = in.model;
   if (m.unit != work_unit::flop || !has_wide_numbers(o, m)) {
     return {};
   }
-  const auto found = solve::fits_in_narrower_numbers(p, where, {.tensor_bits = 16, .weight_bits = 16});
+  const auto found = solve::fits_in_narrower_numbers(p, where, {.tensor_bits = 16, .weight_bits = 16}, in.frozen);
   if (!found) {
     return {};
   }

@@ -16,6 +16,6 @@ bool has_wide_numbers(const options& o, const weft::model& m);
 
 /// What numbers of 16 bits would change for a plan; empty if they cannot be asked for, or would bring no more ops to
 /// accelerators.
-std::string about_wide_numbers(const options& o, const weft::model& m, const problem& p, const weft::placement& where);
+std::string about_wide_numbers(const options& o, const tool::input& in, const problem& p, const weft::placement& where);
 
 } // namespace place

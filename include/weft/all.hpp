@@ -18,6 +18,7 @@
 #include "weft/core/level_profile.hpp"
 #include "weft/core/numbering.hpp"
 #include "weft/core/parallel.hpp"
+#include "weft/core/pattern.hpp"
 #include "weft/core/poison.hpp"
 #include "weft/core/progress.hpp"
 #include "weft/core/random.hpp"

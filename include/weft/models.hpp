@@ -31,6 +31,7 @@
 
 #include "weft/cost/efficiency.hpp"
 #include "weft/cost/roofline.hpp"
+#include "weft/workload/frozen.hpp"
 #include "weft/workload/fused.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/in_place.hpp"

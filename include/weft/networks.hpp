@@ -25,6 +25,7 @@
 #include "weft/workload/nn/conv.hpp"
 #include "weft/workload/nn/einsum.hpp"
 #include "weft/workload/nn/experts.hpp"
+#include "weft/workload/nn/frozen.hpp"
 #include "weft/workload/nn/gradients.hpp"
 #include "weft/workload/nn/kernels.hpp"
 #include "weft/workload/nn/layers.hpp"

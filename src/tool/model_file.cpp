@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
@@ -88,8 +89,8 @@ void refuse_options_of_others(const model_options& o, const input& in) {
   std::erase(own, "--trips NAME=N"); // a way to give --trips
   own.push_back("--profile");
   for (const auto option : given_options(o)) {
-    const bool general =
-      option == "--train" || option == "--work" || option == "--peak-rates" || option == "--times-table";
+    const bool general = option == "--train" || option == "--freeze" || option == "--work" ||
+                         option == "--peak-rates" || option == "--times-table";
     if (!general && !contains(own, option)) {
       throw error(fmt::format("{} is for {}; '{}' ({}) takes {}", option,
                               models_that([&](const model_kind& kind) { return contains(kind.takes, option); }),
@@ -198,6 +199,12 @@ void note_recomputed(const model_options& o, std::size_t count, input& in) {
                 some ? fmt::format(" of the first {} blocks", o.recomputed_blocks) : ""));
 }
 
+void note_frozen(const frozen_parameters& f, input& in) {
+  in.model.notes.push_back(fmt::format(
+    "frozen: {} of {} parameters, {} of {}, which have no gradient and no state of the optimiser", f.count, f.all,
+    readable_bytes(static_cast<byte_count>(f.frozen_bytes)), readable_bytes(static_cast<byte_count>(f.all_bytes))));
+}
+
 void expand(const model_options& o, input& in) {
   auto& m = in.model;
   if (m.unit != work_unit::flop) {
@@ -207,6 +214,11 @@ void expand(const model_options& o, input& in) {
   step_options how{.rule = *o.train};
   if (o.recompute) {
     how.recompute = recomputed(*o.recompute, o.recomputed_blocks, in);
+  }
+  std::optional<frozen_parameters> kept;
+  if (o.freeze) {
+    kept = frozen_by_option(in.spec, [&] { return frozen(m, *o.freeze); });
+    how.frozen = in.frozen = kept->bytes;
   }
   auto step = training_step_with_origins(m.ops, how);
   if (!m.seconds.empty()) { // of the forward ops; what came from them takes as long per FLOP
@@ -222,8 +234,21 @@ void expand(const model_options& o, input& in) {
   m.ops = std::move(step.graph);
   m.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates", in.num_own_ops,
                                 m.ops.num_ops() - in.num_own_ops));
+  if (kept) {
+    note_frozen(*kept, in);
+  }
   if (o.recompute) {
     note_recomputed(o, how.recompute.size(), in);
+  }
+}
+
+/// What is frozen of a bundled network, by the ops of its step.
+void take_frozen(const frozen_parameters& f, input& in) {
+  if (f.count > 0) {
+    for (const op_id v : in.origin) {
+      in.frozen.push_back(f.bytes[v]);
+    }
+    note_frozen(f, in);
   }
 }
 
@@ -276,11 +301,12 @@ void set_memory(const model_options& o, input& in) {
     if (trains && format.weight_bits < 16) {
       throw error("--dtype: a training step with weights of fewer than 16 bits is not known here; use bf16 or fp16");
     }
-    w = stored_as(w, format);
+    w = stored_as(w, format, in.frozen);
     in.model.notes.push_back(fmt::format(
       "numbers are taken to be {}{}{}", to_string(*o.numbers),
       o.weight_bits ? fmt::format(", weights of {:.3g} bits with their scales", *o.weight_bits) : "",
-      trains && bits < 32 ? ", with parameters and the optimiser's state in single precision besides" : ""));
+      trains && bits < 32 ? fmt::format(", with {}parameters and the optimiser's state in single precision besides",
+                                        in.frozen.empty() ? "" : "trained ") : ""));
   }
   if (o.cache) {
     auto cache = *o.cache;
@@ -326,6 +352,10 @@ input fused(const model_options& o, input in) {
   sort_unique(joined.model.returned);
   for (const op_id v : ids(whole->num_own_ops)) { // the first ops of chains are in the order of the others
     joined.num_own_ops = std::max<std::size_t>(joined.num_own_ops, joined.into[v] + 1);
+  }
+  joined.frozen.resize(whole->frozen.empty() ? 0 : joined.model.ops.num_ops(), 0);
+  for (const op_id v : ids(whole->frozen.size())) {
+    joined.frozen[joined.into[v]] += whole->frozen[v];
   }
   const auto before = m.ops.num_ops(), after = joined.model.ops.num_ops();
   if (before == after) {
@@ -395,6 +425,7 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
     in.model = {.ops = std::move(made.ops), .format = "bundled network"};
     in.origin = std::move(made.origin);
     in.batch = made.batch;
+    take_frozen(made.frozen, in);
   } else if (spec.starts_with(random_prefix)) {
     auto made = make_random_graph(spec);
     in.name = std::move(made.name);
@@ -420,6 +451,10 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
   in.takes_any_unit = leaves_unit_open(in.model);
   if (o.work) {
     state_unit(*o.work, in);
+  }
+  if (o.freeze && !o.train && in.frozen.empty()) {
+    throw error(fmt::format("--freeze is for training steps that --train makes of a forward model, and for those of "
+                            "bundled networks, which '{}' is not; give --train, or leave --freeze out", in.spec));
   }
   if (o.train) {
     expand(o, in);

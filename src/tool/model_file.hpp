@@ -40,6 +40,7 @@ struct input {
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
   std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
+  std::vector<weft::byte_count> frozen = {}; ///< of what the first ops hold, the bytes that are not trained
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
   bool takes_any_unit = false; ///< the file leaves open what its work counts, so that --work may say it
   std::shared_ptr<const input> unfused = {}; ///< with --fuse: the model before chains of ops became one op each …

@@ -177,6 +177,13 @@ void add_model_options(CLI::App& app, model_options& o) {
     ->check(CLI::IsMember({"sgd", "momentum", "adam", "rmsprop"}).description(""))
     ->type_name("sgd|momentum|adam|rmsprop");
   app
+    .add_option("--freeze", o.freeze,
+                "Parameters that a training step, made by --train or of a bundled network, leaves as they are:\n"
+                "patterns of their names, or of those of the ops that hold them, as in --freeze '*,!lora_*'. * stands\n"
+                "for any characters, ? for one; the last pattern that describes a name counts, and ! takes back;\n"
+                "lora_* describes layers.0.lora_A, too")
+    ->type_name("PATTERN,…");
+  app
     .add_option_function<std::string>(
       "--work",
       [&o](const std::string& unit) { o.work = unit == "flop" ? weft::work_unit::flop : weft::work_unit::seconds; },
@@ -364,7 +371,7 @@ std::vector<std::string_view> given_options(const model_options& o) {
     {o.trips.contains("*"), "--trips"}, {o.trips.size() > o.trips.count("*"), "--trips NAME=N"},
     {o.keep_functions, "--keep-functions"}, {o.kernels.has_value(), "--kernels"},
     {o.attention.has_value(), "--attention"},
-    {o.train.has_value(), "--train"}, {o.work.has_value(), "--work"},
+    {o.train.has_value(), "--train"}, {o.freeze.has_value(), "--freeze"}, {o.work.has_value(), "--work"},
     {o.peak_rates, "--peak-rates"}, {!o.times.empty(), "--times"},    {!o.profile.empty(), "--profile"},
     {!o.times_table.empty(), "--times-table"}};
   std::vector<std::string_view> given;

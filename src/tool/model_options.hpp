@@ -36,6 +36,7 @@ struct model_options {
   std::optional<weft::nn::kernel_set> kernels = {};         ///< of bundled networks; none: see `zoo::usual_kernels`
   std::optional<weft::nn::attention_kernels> attention = {}; ///< likewise; none: fused
   std::optional<weft::optimizer> train = {};
+  std::optional<std::string> freeze = {}; ///< names of parameters that are not trained: `weft::name_patterns`
   std::optional<weft::work_unit> work = {}; ///< of files that do not say it; none: stays unknown
   bool peak_rates = false;
   std::string times;
@@ -60,9 +61,8 @@ inline std::optional<double> trips_of_all_loops(const model_options& o) {
 }
 
 /// Adds options that fill `o` when `app` parses: to the topic `models` of --help --batch, --dim, --shape, --parameters,
-/// --fetch, --signature, --tags, --trips, --keep-functions, --kernels, --attention, --train and --work, to the topic
-/// `costs` --peak-rates,
-/// --times and --profile.
+/// --fetch, --signature, --tags, --trips, --keep-functions, --kernels, --attention, --train, --freeze and --work, to
+/// the topic `costs` --peak-rates, --times and --profile.
 void add_model_options(CLI::App& app, model_options& o);
 
 /// Adds --times-table to the topic `costs`, for tools that run the ops of the file on the devices of the platform.

@@ -3,6 +3,7 @@
 
 #include "help_text.hpp"
 
+#include "weft/workload/nn/frozen.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +44,12 @@ network make_network_with_origins(std::string_view spec, const model_options& o)
     .training = wanted.training,
     .kernels = kernels,
     .attention = o.attention.value_or(weft::nn::attention_kernels::fused)});
-  const auto task = weft::zoo::define(*made.net, wanted);
+  auto task = weft::zoo::define(*made.net, wanted);
+  if (wanted.training && o.freeze) {
+    auto frozen = frozen_by_option(fmt::format("zoo:{}", spec), [&] { return weft::nn::frozen(*made.net, *o.freeze); });
+    task.options.frozen = std::move(frozen.values);
+    made.frozen = std::move(frozen.parameters);
+  }
   std::vector<weft::op_id> roots;
   for (const auto& t : made.net->outputs()) {
     roots.push_back(t.op());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/interop/onnx.hpp"
 #include "interop/onnx_models.hpp"
+#include "weft/workload/frozen.hpp"
 
 #include <doctest/doctest.h>
 
@@ -206,6 +207,27 @@ TEST_CASE("onnx: small parameters are copied to their readers, large ones keep t
   CHECK(w.group(0) == none);
   CHECK(w.group(2) == w.group(3));
   CHECK(w.group(2) != none);
+}
+
+TEST_CASE("onnx: parameters keep the names that the file has for them, each with the op that holds it") {
+  onnx_model m;
+  m.input("x", {512, 64}).weights("q.weight", {64, 64}).weights("q.bias", {64}).weights("q.lora_A", {8, 64});
+  m.node("Transpose", {"q.weight"}, {"onnx::MatMul_7"});
+  m.node("Gemm", {"x", "onnx::MatMul_7", "q.bias"}, {"y"}).set_name("/q/Gemm");
+  m.node("Identity", {"q.lora_A"}, {"same"});
+  m.node("Gemm", {"y", "same"}, {"z"}).set_name("/q/lora/Gemm");
+  const auto r = m.read();
+  std::vector<std::string> names;
+  byte_count bytes = 0;
+  for (const auto& p : r.parameters) {
+    names.push_back(p.name + "@" + std::to_string(p.op));
+    bytes += p.bytes;
+  }
+  std::ranges::sort(names);
+  CHECK(names == std::vector<std::string>{"q.bias@1", "q.lora_A@3", "q.weight@1"});
+  CHECK(bytes == total_resident_bytes(r.ops));
+  CHECK(frozen(r, "*,!lora_*").bytes == std::vector<byte_count>{0, 4 * (64 * 64 + 64), 0, 0});
+  CHECK(frozen(r, "/q/Gemm,!*.bias").bytes == std::vector<byte_count>{0, 4 * 64 * 64, 0, 0});
 }
 
 TEST_CASE("onnx: constants, and what follows from them alone, are parameters without work") {

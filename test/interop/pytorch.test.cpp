@@ -467,6 +467,21 @@ TEST_CASE("PyTorch: distances between the rows of two matrices") {
   CHECK(m.notes.empty());
 }
 
+TEST_CASE("PyTorch: parameters have the names that the module has for them") {
+  exported_program p;
+  p.parameter("p_a", {"64", "64"}).parameter("p_b", {"64"}).input("x", {"512", "64"});
+  p.aten("t", {{"self", "p_a"}}, "t", {"64", "64"});
+  p.aten("addmm", {{"self", "p_b"}, {"mat1", "x"}, {"mat2", "t"}}, "addmm", {"512", "64"});
+  const auto m = read(p.text());
+  std::vector<std::string> names;
+  for (const auto& parameter : m.parameters) {
+    CHECK(parameter.op == 1);
+    names.push_back(parameter.name + " " + std::to_string(parameter.bytes));
+  }
+  std::ranges::sort(names);
+  CHECK(names == std::vector<std::string>{"a 16384", "b 256"});
+}
+
 TEST_CASE("PyTorch: a model becomes a training step") {
   exported_program p;
   p.parameter("p_a", {"64", "64"}).parameter("p_b", {"64", "64"}).input("x", {"512", "64"});

@@ -229,6 +229,9 @@ module @jit_attend attributes {jax.uses_shape_polymorphism = false, mhlo.num_par
   CHECK(m.ops.resident_bytes(op_called(m.ops, "jit(attend)/jit(main)/dot_general.0")) == 512 * 512 * 2);
   CHECK(m.ops.resident_bytes(op_called(m.ops, "jit(attend)/jit(main)/dot_general.1")) == 512 * 512 * 2);
   CHECK(noted(m, "2 of 3 arguments are parameters"));
+  REQUIRE(m.parameters.size() == 2);
+  CHECK(m.parameters[0].name == "params['q']['kernel']");
+  CHECK(m.parameters[0].op == op_called(m.ops, "jit(attend)/jit(main)/dot_general.0"));
   CHECK(number_bits(m) == 16);
   CHECK(read(text, {.parameter_names = "params['q']"}).ops.resident_bytes(1) == 0);
   CHECK(refusal(text, {.parameter_names = "weights"}).find("no argument of the program has a name that begins") !=

@@ -140,6 +140,10 @@ TEST_CASE("large constants are parameters and stay with those that read them") {
     CHECK(m.ops.group(1) == m.ops.group(2));
     CHECK(m.ops.group(2) != none);
     CHECK(noted(m, "1 constant is a parameter"));
+    REQUIRE(m.parameters.size() == 1);
+    CHECK(m.parameters[0].name == "c");
+    CHECK(m.parameters[0].op == 2);
+    CHECK(m.parameters[0].bytes == 8000);
   }
   SUBCASE("several readers stay together, whatever the order of nodes") {
     const auto m = read(reader + node("s", "Neg", {"c"}) + identity + floats(2000, true));

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,32 @@ TEST_CASE("traced workload: small parameters are with each reader, large ones wi
   CHECK(w.group(a) == w.group(c));
   CHECK(w.group(a) == w.group(d));
   CHECK(w.group(b) == none);
+}
+
+TEST_CASE("traced workload: parameters with names, and the ops that hold them, copies and views too") {
+  traced_workload t;
+  const auto small = t.add_parameter(16, "bias");
+  const auto large = t.add_parameter(10'000, "weight");
+  const auto shown = t.add_parameter(20'000, "shown");
+  const auto nameless = t.add_parameter(5'000);
+  const auto replaced = t.add_parameter(6'000, "replaced");
+  const auto a = t.add_op({.name = "a"}, values{small, large, nameless});
+  const auto b = t.add_op({.name = "b"}, values{small, large});
+  const auto view = t.add_view({.name = "view"}, shown);
+  t.keep(replaced.parameter, b);
+  const auto found = t.named_parameters();
+  const auto w = std::move(t).build();
+  std::vector<byte_count> named(w.num_ops(), 0);
+  std::vector<std::pair<std::string, op_id>> names;
+  for (const auto& p : found) {
+    named[p.op] += p.bytes;
+    names.emplace_back(p.name, p.op);
+  }
+  CHECK(names == std::vector<std::pair<std::string, op_id>>{
+                   {"bias", a}, {"weight", a}, {"bias", b}, {"shown", view}, {"replaced", b}});
+  CHECK(w.resident_bytes(a) == named[a] + 5'000);
+  CHECK(w.resident_bytes(b) == named[b]);
+  CHECK(w.resident_bytes(view) == named[view]);
 }
 
 TEST_CASE("traced workload: views of a parameter are the parameter, and with their reader if that is one") {

@@ -32,6 +32,32 @@ def graph_of_fetch(write):
                  ''.join(node(name, 'MatMul', 'x', 'w') for name in 'abc'))
 
 
+def frozen_parameters():
+    """--freeze, of a bundled network's own training step and of one that --train makes."""
+    options = ('--platform', 'workstation_2gpu', '--budget', '50moves')
+    llama = 'zoo:llama2_7b+layers=2+hidden=256+heads=4+vocabulary=1000+lora=4@2x64'
+    freeze = ('--freeze', '*,!lora_*')
+
+    def resident(*arguments):
+        text = placed(*arguments, *options, '--pin', '*=gpu0', '--parallel', 'none')
+        amount, unit = re.search(r'^  gpu0 +\S+ +[\d.]+ % +\d+ +([\d.]+) (\w+)', text, re.M).groups()
+        return float(amount) * {'B': 1, 'KiB': 2**10, 'MiB': 2**20, 'GiB': 2**30}[unit]
+
+    tensors, lora = 2 * 6 + 3, 2 * 4 # embeddings, last norm and head; of the rest six a layer
+    trained = 2 * 2 * 4 * (256 + 256) # numbers
+    for step in ((llama,), (llama + ':inference', '--train', 'adam')):
+        text = flat(placed(*step, *options, *freeze))
+        check(re.search(rf'frozen: {tensors} of {tensors + lora} parameters, .* no gradient', text), f'a note: {text}')
+        whole, part, narrow = (resident(*step, *more) for more in ((), freeze, (*freeze, '--dtype', 'bf16')))
+        single = whole / 3 # of parameters, without Adam's state
+        check(abs(part - single - 8 * trained) < 0.005 * part, f'{step}: {part} of {single}')
+        check(abs(narrow - single / 2 - 12 * trained) < 0.005 * narrow, f'{step} in 16 bits: {narrow} of {single}')
+        refused(*step, *options, '--freeze', '*,!adapter*', because="no parameter is called 'adapter*'; write patterns")
+        refused(*step, *options, '--freeze', '*', because='leaves nothing to train')
+        refused(*step, *options, '--freeze', '', because='a pattern is empty')
+    refused(llama + ':inference', *options, *freeze, because='give --train, or leave --freeze out')
+
+
 def parts_by_speed(folder):
     """Parts of a batch by speed where memory limits them, and the plans of these."""
     few = ('--budget', '10moves')
@@ -233,6 +259,7 @@ def main(folder):
     cached = placed(*gpt, '--dtype', 'fp16', '--kv-cache', 'context=8192,heads=12,size=64')
     check(peak(cached) > peak(half) + 50 * 1024, 'a cache of 288 MiB, of which the host may have some')
     trained = ('zoo:gpt2_small@8x256:inference', '--train', 'adam', *gpt[1:])
+    frozen_parameters()
     check(peak(placed(*trained, '--recompute', 'blocks')) < 0.8 * peak(placed(*trained)), 'blocks are recomputed')
     refused(*gpt, '--recompute', 'blocks', because='--recompute is for training steps; --train adds')
     refused(*gpt, '--recompute', 'auto', because='--recompute is for training steps; --train adds')

@@ -21,6 +21,7 @@ struct lowering_options {
 /// The workload of a graph. Its ops are those of the graph, with their ids.
 struct lowered_graph {
   workload graph;
+  std::vector<named_parameter> parameters = {}; ///< those with names, where they are held
   std::vector<op_id> unknown = {}; ///< ops whose FLOP were guessed
   std::size_t num_unread = 0;      ///< parameters that are nowhere, since no op reads, shows or replaces them
 };
@@ -36,7 +37,7 @@ public:
   lowered_graph operator()() && {
     for (const tensor_id t : ids(g_.num_tensors())) {
       if (g_.producer(t) == none && g_.role(t) != tensor_role::input) {
-        values_[t] = ops_.add_parameter(g_.bytes(t));
+        values_[t] = ops_.add_parameter(g_.bytes(t), g_.name(t));
       }
     }
     for (const op_id v : ids(g_.num_ops())) {
@@ -54,7 +55,8 @@ public:
       ops_.colocate(a, b);
     }
     const auto unread = ops_.num_unread();
-    return {std::move(ops_).build(), std::move(unknown_), unread};
+    auto parameters = ops_.named_parameters();
+    return {std::move(ops_).build(), std::move(parameters), std::move(unknown_), unread};
   }
 
 private:

@@ -4,6 +4,7 @@
 
 #include "weft/core/sort.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/model.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -34,18 +35,18 @@ class traced_workload {
 public:
   static constexpr byte_count copied = 4096; ///< up to that size each reader of a parameter keeps it
 
-  /// Throws `value_error` for more than 2^62 bytes.
-  traced_value add_parameter(byte_count bytes) {
+  /// A parameter, and what the program calls it, if it does. Throws `value_error` for more than 2^62 bytes.
+  traced_value add_parameter(byte_count bytes, std::string name = {}) {
     if (bytes > workload_builder::max_total_bytes) {
       throw value_error("parameter " + std::to_string(parameters_.size()), "has more than 2^62 bytes");
     }
-    parameters_.push_back({.bytes = bytes});
+    parameters_.push_back({.name = std::move(name), .bytes = bytes});
     return {.parameter = static_cast<std::uint32_t>(checked_count(parameters_.size(), "program", "parameters") - 1)};
   }
 
   /// An op that reads these tensors, each once however often it is there.
   op_id add_op(op o, std::span<const traced_value> reads) {
-    std::vector<std::uint32_t> held;
+    std::vector<std::uint32_t> held, own;
     for (const auto& x : reads) {
       if (x.parameter != none) {
         held.push_back(x.parameter);
@@ -60,9 +61,13 @@ public:
           throw value_error("op '" + o.name + "'", "reads more than 2^62 bytes of parameters");
         }
         o.resident_bytes += p.bytes;
+        own.push_back(number);
       }
     }
     const op_id v = add(std::move(o), reads);
+    for (const auto p : own) {
+      held_.push_back({v, p});
+    }
     for (const auto p : held) {
       keep(p, v, true);
     }
@@ -103,20 +108,26 @@ public:
       parameters_, [](const auto& p) { return p.bytes > 0 && p.keepers.empty() && p.view == none; }));
   }
 
+  /// The parameters that have names, with the ops that hold them.
+  std::vector<named_parameter> named_parameters() const {
+    std::vector<named_parameter> found;
+    for (const auto& list : {held_, held_later()}) {
+      for (const auto& [op, parameter] : list) {
+        if (const auto& p = parameters_[parameter]; !p.name.empty() && p.bytes > 0) {
+          found.push_back({p.name, op, p.bytes});
+        }
+      }
+    }
+    return found;
+  }
+
   /// Throws as `workload_builder::build`, and `value_error` if an op would keep more than 2^62 bytes.
   workload build() && {
     for (const auto& e : edges_) {
       builder_.add_edge(e.from, e.to, e.output);
     }
-    for (const auto& p : parameters_) {
-      if (p.keepers.empty() && p.view != none) {
-        builder_.add_resident(p.view, p.bytes);
-      }
-      for (const auto& k : p.keepers) {
-        if (!k.is_held) {
-          builder_.add_resident(k.op, p.bytes);
-        }
-      }
+    for (const auto& [op, parameter] : held_later()) {
+      builder_.add_resident(op, parameters_[parameter].bytes);
     }
     colocate_views();
     return std::move(builder_).build();
@@ -128,9 +139,14 @@ private:
     bool is_held; // by an op that reads it
   };
   struct held_parameter {
+    std::string name = {};
     byte_count bytes = 0;
     op_id view = none; // the first
     std::vector<keeper> keepers = {};
+  };
+  struct holding {
+    op_id op;
+    std::uint32_t parameter;
   };
   struct edge {
     op_id from;
@@ -140,6 +156,23 @@ private:
 
   bool is_held(const held_parameter& p, kind_set kinds) const {
     return std::ranges::any_of(p.keepers, [&](const keeper& k) { return k.is_held && kinds_[k.op] == kinds; });
+  }
+
+  /// What ops hold of parameters that none of their readers holds.
+  std::vector<holding> held_later() const {
+    std::vector<holding> found;
+    for (std::uint32_t number = 0; number < parameters_.size(); ++number) {
+      const auto& p = parameters_[number];
+      if (p.keepers.empty() && p.view != none) {
+        found.push_back({p.view, number});
+      }
+      for (const auto& k : p.keepers) {
+        if (!k.is_held) {
+          found.push_back({k.op, number});
+        }
+      }
+    }
+    return found;
   }
 
   void keep(std::uint32_t number, op_id v, bool reads) {
@@ -188,6 +221,7 @@ private:
 
   workload_builder builder_;
   std::vector<held_parameter> parameters_;
+  std::vector<holding> held_; // by their readers
   std::vector<op_id> views_;
   std::vector<edge> edges_;
   std::vector<kind_set> kinds_; // of each op

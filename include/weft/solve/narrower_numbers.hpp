@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace weft::solve {
 
@@ -29,13 +30,14 @@ struct narrower_numbers {
 };
 
 /// What narrower numbers would change, if a plan has ops on CPUs that accelerators may run, but have no room for, and
-/// that would all find room there with numbers stored as `f`; else nothing. All that accelerators may run is taken to
-/// be on the first of them, one op at a time by path completion times, and to have the memory of all: several may need
-/// more, as what is sent is in two places.
+/// that would all find room there with numbers stored as `f` (`stored_as`, also for `frozen`); else nothing. All that
+/// accelerators may run is taken to be on the first of them, one op at a time by path completion times, and to have the
+/// memory of all: several may need more, as what is sent is in two places.
 /// Throws as `stored_as`. Complexity: that of one simulated run, and O(n · accelerators + m).
 template <must_be::problem Problem>
 std::optional<narrower_numbers> fits_in_narrower_numbers(const Problem& p, const placement& where,
-                                                         const storage_format& f) {
+                                                         const storage_format& f,
+                                                         std::span<const byte_count> frozen = {}) {
   const auto is_cpu = [&](device_id d) { return hardware_kind(p.platform(), d) == device_kind::cpu; };
   const auto accelerators = partition::accelerators(p);
   narrower_numbers found;
@@ -54,7 +56,7 @@ std::optional<narrower_numbers> fits_in_narrower_numbers(const Problem& p, const
   }
   trace run;
   simulator{p, schedule::path_completion_time{}}.run(plan{*on_first}, simulate::recorder{run});
-  const workload narrow = stored_as(p.workload(), f);
+  const workload narrow = stored_as(p.workload(), f, frozen);
   const problem then{narrow, p.platform()};
   simulate::memory_tracker memory{p};
   simulate::memory_tracker memory_then{then};

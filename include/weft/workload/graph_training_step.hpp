@@ -24,6 +24,7 @@ struct step_options {
   std::vector<op_id> outputs = {};    ///< where the loss is; empty: all ops whose results no differentiable op reads
   std::vector<op_id> recompute = {};  ///< their results are not kept for the backward pass but made again
   std::uint64_t element_bytes = 4;    ///< of a parameter and of a number in a tensor; 4 for float32
+  std::vector<byte_count> frozen = {}; ///< per op, of its parameters those that are not trained; empty: none
 };
 
 /// A workload made of another one's ops, and per op of it the op of the other one that it came from.
@@ -47,6 +48,7 @@ public:
     if (o_.element_bytes == 0) {
       throw value_error("training_step: element_bytes", "must be positive");
     }
+    check_frozen();
     classify();
     copy_forward();
     const auto seeds = find_seeds();
@@ -75,10 +77,18 @@ private:
   using values = std::vector<value>;
   using tensors = std::vector<tensor_id>;
 
-  /// A number or two beside an op's inputs are a constant, such as the root of a head's size.
-  static constexpr byte_count largest_constant = 8;
-
   bool trainable(op_id v) const { return parameters_of_[v] == v; }
+  /// Of the parameters of an op that holds some, those that are not frozen.
+  byte_count trained_bytes(op_id holder) const {
+    return f_.resident_bytes(holder) - (o_.frozen.empty() ? 0 : o_.frozen[holder]);
+  }
+  /// True for a product whose other factor is frozen. A bias has one number for each sum of products, so it is a small
+  /// part of the parameters, unlike one of the matrices of a recurrent layer.
+  bool trains_bias_alone(op_id v) const {
+    return trained_bytes(parameters_of_[v]) < f_.resident_bytes(parameters_of_[v]) / 8;
+  }
+  /// True if the op reads parameters beside its inputs that are trained, at least some of them.
+  bool trains(op_id v) const { return parameters_of_[v] != none && trained_bytes(parameters_of_[v]) > 0; }
   bool flows(tensor_id t) const { return f_.bytes(t) > 0 && depends_[f_.producer(t)]; }
   /// The inputs that are not mere control edges.
   tensors data_inputs(op_id v) const {
@@ -100,14 +110,31 @@ private:
     }
   }
 
-  /// Which ops a gradient passes on its way to parameters.
+  void check_frozen() const {
+    if (!o_.frozen.empty() && o_.frozen.size() != f_.num_ops()) {
+      throw value_error("training_step: frozen", "has " + std::to_string(o_.frozen.size()) + " numbers for " +
+                                                   std::to_string(f_.num_ops()) + " ops; give one for each");
+    }
+    for (op_id v = 0; v < o_.frozen.size(); ++v) {
+      if (o_.frozen[v] > f_.resident_bytes(v)) {
+        throw value_error("training_step: frozen", "op " + std::to_string(v) + " '" + name(v) + "' holds " +
+                                                     std::to_string(f_.resident_bytes(v)) + " bytes, fewer than the " +
+                                                     std::to_string(o_.frozen[v]) + " that are frozen");
+      }
+    }
+  }
+
+  /// Which ops a gradient passes on its way to parameters. What an op holds does not depend on what is frozen.
   void classify() {
     const auto holders = find_holders();
+    std::vector<bool> would_depend(f_.num_ops(), false); // if nothing were frozen
     for (const op_id v : order_) {
       const auto inputs = data_inputs(v);
       const bool reached = std::any_of(inputs.begin(), inputs.end(), [this](tensor_id t) { return flows(t); });
-      const bool holds_indices = rules_[v].reads == ops::gradient_reads::selectors && reached;
-      if (may_hold_parameters(v) && !holds_indices) {
+      const bool would_be_reached =
+        std::any_of(inputs.begin(), inputs.end(), [&](tensor_id t) { return bool{would_depend[f_.producer(t)]}; });
+      const bool holds_indices = rules_[v].reads == ops::gradient_reads::selectors && would_be_reached;
+      if (may_hold_parameters(f_, v) && !holds_indices) {
         parameters_of_[v] = v;
       } else if (rules_[v].product && inputs.size() <= 1 && f_.resident_bytes(v) <= largest_constant &&
                  f_.group(v) != none) {
@@ -116,15 +143,9 @@ private:
       const auto is_parameter = [this](tensor_id t) { return bool{only_parameters_[f_.producer(t)]}; };
       only_parameters_[v] =
         inputs.empty() ? is_variable(f_, v) && trainable(v) : std::all_of(inputs.begin(), inputs.end(), is_parameter);
-      depends_[v] = parameters_of_[v] != none || (rules_[v].differentiable && reached);
+      depends_[v] = trains(v) || (rules_[v].differentiable && reached);
+      would_depend[v] = parameters_of_[v] != none || (rules_[v].differentiable && would_be_reached);
     }
-  }
-
-  /// By type and size.
-  bool may_hold_parameters(op_id v) const {
-    const auto bytes = f_.resident_bytes(v);
-    return rules_[v].differentiable && bytes > 0 &&
-           (is_variable(f_, v) || (rules_[v].parameters && bytes > largest_constant));
   }
 
   /// Finds the rules, and per group the one op that may hold parameters. Products of the group that read at most one
@@ -140,7 +161,7 @@ private:
                             "' belongs to a training step already; give the forward ops alone");
       }
       rules_[v] = ops::facts_of(f_.type(v)).gradient;
-      if (const auto g = f_.group(v); g != none && may_hold_parameters(v)) {
+      if (const auto g = f_.group(v); g != none && may_hold_parameters(f_, v)) {
         several[g] = several[g] || holder[g] != none;
         holder[g] = several[g] ? none : v;
       }
@@ -180,7 +201,9 @@ private:
       }
     }
     if (seeds.empty()) {
-      throw value_error("training_step", "no differentiable op has parameters (resident bytes): nothing to train");
+      throw value_error("training_step",
+                        std::string{"no differentiable op has parameters (resident bytes)"} +
+                          (o_.frozen.empty() ? "" : " that are not frozen") + ": nothing to train");
     }
     return seeds;
   }
@@ -348,6 +371,9 @@ private:
   tensors reads(op_id v, const tensors& of) const {
     const auto rule = rules_[v];
     tensors list;
+    if (of.empty() && rule.product && trains_bias_alone(v)) {
+      return list;
+    }
     for (const tensor_id t : data_inputs(v)) {
       const bool own_operand =
         rule.product && of.size() == 1 && of.front() == t; // a factor's gradient needs the others
@@ -403,10 +429,11 @@ private:
     }
     if (holder != none && is_variable(f_, v)) {
       changes_[holder].gradients.insert(changes_[holder].gradients.end(), dy.begin(), dy.end());
-    } else if (holder != none) {
-      const double work = std::max(f_.work(v), arriving); // at least each number is added to some gradient
+    } else if (trains(v)) {
+      const double share = static_cast<double>(trained_bytes(holder)) / static_cast<double>(f_.resident_bytes(holder));
+      const double work = std::max(share * f_.work(v), arriving); // at least each number is added to some gradient
       const op_id made = add_gradient(v, "/weights", work, dy, {});
-      changes_[holder].gradients.push_back({made, b_.add_output(made, f_.resident_bytes(holder))});
+      changes_[holder].gradients.push_back({made, b_.add_output(made, trained_bytes(holder))});
     }
   }
 
@@ -416,7 +443,7 @@ private:
     if (gradients.empty()) {
       return;
     }
-    const auto bytes = f_.resident_bytes(v);
+    const auto bytes = trained_bytes(v);
     if (!is_variable(f_, v) || f_.outputs(v).size() == 1) { // outputs of one variable are parts of it
       gradients = sum(v, "/weights/AddN", bytes, gradients);
     }
@@ -479,6 +506,10 @@ private:
 /// not know it: what arrives at it is their gradient. Other ops without inputs read what the model is given, which
 /// needs no gradient. A product that lacks a factor has it from the one op of its colocation group that holds
 /// parameters, and adds to their gradient.
+///
+/// Parameters that are `frozen` have no gradient, no update and no state. Gradients go back to the first parameters
+/// that are trained. Of an op some of whose parameters are frozen, the gradient takes its share of the work; of a
+/// product of whose parameters less than an eighth is trained, that is a bias, and its gradient reads no input.
 ///
 /// Results of ops in `recompute` are made again (`recompute/<name>`) for the gradients of ops that hang together with
 /// them in `recompute`; what other ops read is kept.

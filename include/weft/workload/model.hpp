@@ -39,6 +39,13 @@ struct assumed_size {
 
 class model_graph;
 
+/// A parameter, or a copy of it, as a file calls it.
+struct named_parameter {
+  std::string name = {};
+  op_id op = none; ///< that holds it, among its resident bytes
+  byte_count bytes = 0;
+};
+
 /// A workload as a file describes it. Times that somebody measured stand beside the graph, since they hold for one
 /// kind of device only; cost/measured.hpp makes a cost model of them.
 struct model {
@@ -49,6 +56,7 @@ struct model {
   std::vector<double> seconds = {};    ///< measured compute time per op; NaN where there is none; empty if nowhere
   kind_set measured_on = {};           ///< the kind of device on which it was measured
   std::vector<op_id> returned = {};    ///< ops that make results of the model, ascending; empty if nobody says
+  std::vector<named_parameter> parameters = {}; ///< those with names; what ops hold beside them, these name
   std::vector<assumed_size> assumed = {}; ///< each once
   std::vector<std::string> notes = {}; ///< one line each: what else was assumed, left out, or not understood
   /// Bytes of floating-point tensors by the bits of a number; empty if the file does not say what its tensors hold.

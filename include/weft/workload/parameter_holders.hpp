@@ -20,6 +20,19 @@ bool is_variable(const Workload& w, op_id v) {
          std::none_of(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; });
 }
 
+/// A number or two beside an op's inputs are a constant, such as the root of a head's size.
+inline constexpr byte_count largest_constant = 8;
+
+/// True for an op of a forward pass that holds what may be trained, by its type and by how much it holds.
+/// Complexity: O(inputs).
+template <class Workload>
+bool may_hold_parameters(const Workload& w, op_id v) {
+  const auto rule = ops::facts_of(w.type(v)).gradient;
+  const auto bytes = w.resident_bytes(v);
+  return rule.differentiable && bytes > 0 &&
+         (is_variable(w, v) || (rule.parameters && bytes > largest_constant));
+}
+
 /// The ops that hold the parameters which each update changes: what holds resident bytes among its inputs' producers,
 /// and what does in its colocation group, unless that is less than what the inputs bring, as counters and rates are.
 template <class Workload>

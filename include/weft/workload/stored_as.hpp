@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -193,12 +194,14 @@ std::vector<op_id> changed_by(const Workload& w, const std::vector<bool>& is_sta
 /// the state of the optimiser stays in single precision: with Adam and 16 bits, 2 + 4 + 8 bytes per parameter, and 2
 /// more for its gradient. The copy in single precision is state of the optimiser, too: the update that changes it holds
 /// it, or the op that holds the parameter where no update is known to. Sizes are rounded up to bytes.
+/// Parameters that are not trained are there once: `frozen` says how many bytes of the parameters of the first ops are
+/// (see `frozen_parameters`).
 /// Source: Micikevicius et al., *Mixed Precision Training*, ICLR 2018; Rajbhandari, Rasley, Ruwase, He, *ZeRO: Memory
 /// Optimizations Toward Training Trillion Parameter Models*, SC 2020, section 3.1 (16 bytes per parameter).
 /// Throws `value_error` for a number of bits that is not from 1 to 64. Complexity: O(n + m), and of a training step
 /// O(k²) for each colocation group with k updates.
 template <named_workload Workload>
-workload stored_as(const Workload& w, const storage_format& f) {
+workload stored_as(const Workload& w, const storage_format& f, std::span<const byte_count> frozen = {}) {
   for (const double bits : {f.tensor_bits, f.weight_bits}) {
     if (!(bits >= 1 && bits <= 64)) {
       throw value_error("stored_as", "numbers have 1 to 64 bits");
@@ -217,7 +220,8 @@ workload stored_as(const Workload& w, const storage_format& f) {
     const auto bytes = w.resident_bytes(v);
     const double bits = is_state[v] ? 32 : ops::facts_of(w.type(v)).gradient.parameters ? f.weight_bits : f.tensor_bits;
     resident[v] += scaled(bytes, bits);
-    resident[update_of[v]] += trains && bits != 32 ? bytes : 0;
+    const auto trained = bytes - (v < frozen.size() ? std::min(frozen[v], bytes) : 0);
+    resident[update_of[v]] += trains && bits != 32 ? trained : 0;
   }
   workload_builder b;
   copy_ops(

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct training_options {
   optimizer rule = optimizer::adam;
   bool colocate_gradients = false;   ///< gradient ops run where their forward op runs (`colocate_gradients_with_ops`)
   gradient_transform transform = {}; ///< what happens to gradients before the updates; empty: nothing
+  std::vector<nn::tensor> frozen = {}; ///< values of variables that no objective changes
 };
 
 /// The objectives that a network is trained for, and options.
@@ -45,20 +47,25 @@ namespace nn::detail {
 /// The variables that an objective changes, with their gradients.
 inline std::vector<std::pair<variable, tensor>> trained_gradients(network& net, const training_objective& o,
                                                                   const training_options& options) {
+  const auto contains = [](const std::vector<tensor>& list, const tensor& t) {
+    return std::find(list.begin(), list.end(), t) != list.end();
+  };
   std::vector<variable> chosen;
+  std::size_t num_listed = 0;
   for (const auto& x : net.variables()) {
-    const bool listed = std::find(o.variables.begin(), o.variables.end(), x.value) != o.variables.end();
-    if (o.variables.empty() ? x.trainable : listed) {
+    const bool listed = contains(o.variables, x.value);
+    num_listed += listed ? 1 : 0;
+    if ((o.variables.empty() ? x.trainable : listed) && !contains(options.frozen, x.value)) {
       chosen.push_back(x);
     }
   }
-  require(o.variables.empty() || chosen.size() == o.variables.size(), "training_step",
+  require(num_listed == o.variables.size(), "training_step",
           "an objective lists something that is not the value of a variable of the network, or lists it twice");
   std::vector<tensor> values;
   for (const auto& x : chosen) {
     values.push_back(x.value);
   }
-  const auto all = gradients(net, o.loss, values, options.colocate_gradients);
+  const auto all = gradients(net, o.loss, values, options.colocate_gradients, options.frozen);
   std::vector<variable> trained;
   std::vector<tensor> given;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -67,7 +74,9 @@ inline std::vector<std::pair<variable, tensor>> trained_gradients(network& net, 
       given.push_back(all[i]);
     }
   }
-  require(!trained.empty(), "training_step", "the loss depends on no trainable variable");
+  require(!trained.empty(), "training_step",
+          std::string{"the loss depends on no trainable variable"} +
+            (options.frozen.empty() ? "" : " that is not frozen"));
   if (options.transform) {
     given = options.transform(std::move(given));
     require(given.size() == trained.size(), "training_step", "the gradient transform lost or added a gradient");

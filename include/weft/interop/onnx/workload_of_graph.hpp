@@ -54,10 +54,12 @@ public:
     resolve_names();
     for (const op_id v : visiting_order()) {
       costs_[v] = analysis_.visit(node(v));
+      name_parameters(v);
     }
     model result{.format = "ONNX"};
     try {
       add_ops();
+      result.parameters = ops_.named_parameters();
       result.ops = std::move(ops_).build();
     } catch (const cycle_error& e) {
       std::throw_with_nested(parse_error(file_, 0, "the nodes wait for each other in a cycle: " + path(e.ops)));
@@ -212,6 +214,25 @@ private:
     return order;
   }
 
+  /// Calls what a node makes of parameters as the first of these that has a name: a transposed weight like the weight.
+  void name_parameters(op_id v) {
+    if (!costs_[v].parameter) {
+      return;
+    }
+    const auto& read = node(v).input();
+    const auto first = std::ranges::find_if(read, [](const std::string& x) { return !x.empty(); });
+    for (const auto& x : node(v).output()) {
+      if (first != read.end()) {
+        called_.emplace(x, called(*first));
+      }
+    }
+  }
+  /// The name of a parameter in the file.
+  std::string_view called(std::string_view x) const {
+    const auto found = called_.find(x);
+    return found == called_.end() ? x : found->second;
+  }
+
   void add_ops() {
     for (const op_id v : ids(count_)) {
       const auto& n = node(v);
@@ -259,7 +280,7 @@ private:
         const value* storage = known.storage != nullptr ? known.storage : &known;
         const auto [at, is_new] = parameters_.try_emplace(storage, none);
         if (is_new) {
-          at->second = ops_.add_parameter(analysis_.bytes_of(known, x)).parameter;
+          at->second = ops_.add_parameter(analysis_.bytes_of(known, x), std::string{called(x)}).parameter;
         }
         read.parameter = at->second;
       }
@@ -299,6 +320,7 @@ private:
   std::vector<node_cost> costs_;
   std::vector<bool> is_size_;
   std::unordered_map<const value*, std::uint32_t> parameters_; // by storage, of those that are read
+  std::unordered_map<std::string_view, std::string_view> called_; // by what nodes make of parameters: their names
   std::map<std::int64_t, op_id> groups_; // of what `write_network` wrote
   std::size_t folded_ = 0;
   std::size_t num_of_sizes_ = 0;

@@ -56,6 +56,7 @@ public:
       throw error("the program has no node that computes anything");
     }
     auto lowered = lower(graph_, {.unknown_flop_per_element = options_.unknown_flop_per_element});
+    m.parameters = std::move(lowered.parameters);
     m.ops = std::move(lowered.graph);
     if (lowered.num_unread > 0) {
       m.notes.push_back(io::counted(lowered.num_unread, "{parameter that no op reads is|parameters that no op reads "
@@ -160,7 +161,9 @@ private:
       for (const auto& name : tensors_of(input)) {
         const auto found = roles.find(name);
         const auto role = found == roles.end() ? tensor_role::input : found->second.first;
-        s.names[name] = graph_.add_tensor(tensor_of(s, name, role));
+        auto t = tensor_of(s, name, role);
+        t.name = found == roles.end() ? name : found->second.second;
+        s.names[name] = graph_.add_tensor(std::move(t));
         if (role != tensor_role::input) {
           state_.try_emplace(found->second.second, s.names[name]);
         }

@@ -88,6 +88,7 @@ public:
       }
     }
     sort_unique(m.returned);
+    m.parameters = std::move(lowered.parameters);
     m.ops = std::move(lowered.graph);
     for (const auto& tally : {costs_.assumed(), assumed_}) {
       std::ranges::move(tally.notes(), std::back_inserter(notes_));
@@ -150,6 +151,9 @@ private:
     const auto at = text.rfind("loc(");
     return at == text.npos ? std::string_view{} : name_in(text.substr(at + 4));
   }
+  std::string name_of_argument(const function& f, std::uint32_t i) const {
+    return std::string{i < f.argument_texts.size() ? argument_name(f.argument_texts[i]) : std::string_view{}};
+  }
   /// The source that tells the parameters: the options, else names and attributes, else how arguments are used.
   std::vector<bool> parameters_of(const function& f, const region& body) {
     std::vector<std::string_view> texts(f.argument_texts);
@@ -200,7 +204,9 @@ private:
     double bytes[2] = {0, 0}; // of inputs, of parameters
     for (std::uint32_t i = 0; i < body.num_arguments; ++i) {
       const auto id = body.first_argument + i;
-      made_[id] = graph_.add_tensor(tensor_of(id, is_parameter[i] ? tensor_role::parameter : tensor_role::input));
+      auto t = tensor_of(id, is_parameter[i] ? tensor_role::parameter : tensor_role::input);
+      t.name = name_of_argument(f, i);
+      made_[id] = graph_.add_tensor(std::move(t));
       bytes[is_parameter[i] ? 1 : 0] += static_cast<double>(p_.type_of(id).bytes());
     }
     const auto parameters = std::ranges::count(is_parameter, true);

@@ -79,9 +79,9 @@ private:
             weight_[v] = through || weight_[v] != none ? w : none;
           } else if (!through && reader[w] == none) {
             reader[w] = v;
-            resident_[v] += bytes_of(shapes_.output(w, 0));
+            hold(w, v);
           } else if (!through && reader[w] != v && !keep_together(reader[w], v)) {
-            resident_[v] += bytes_of(shapes_.output(w, 0));
+            hold(w, v);
             num_copies_ += 1;
           }
         }
@@ -89,7 +89,7 @@ private:
     }
     for (op_id v = 0; v < n; ++v) {
       if (weight_[v] == v && reader[v] == none) {
-        resident_[v] += bytes_of(shapes_.output(v, 0));
+        hold(v, v);
       }
       num_parameters_ += weight_[v] == v ? 1u : 0u;
       const op_id by = weight_[v] == none ? none : reader[weight_[v]];
@@ -98,6 +98,12 @@ private:
         unite(by, v);
       }
     }
+  }
+
+  void hold(op_id weight, op_id holder) {
+    const auto bytes = bytes_of(shapes_.output(weight, 0));
+    resident_[holder] += bytes;
+    model_.parameters.push_back({std::string{g_[weight].name}, holder, bytes});
   }
 
   void find_kinds() {

@@ -113,7 +113,8 @@ inline tensor swiglu(const tensor& x) {
 /// Scaled dot-product attention with several heads: `x` asks (a row per batch and query), `memory` answers (a row per
 /// batch and key; x itself for self-attention). Projections `query`, `key`, `value` and `output` of the scope `name`;
 /// with kernels that are not separate one product for the first three (`qkv`, or `query` and `key_value`). Returns as
-/// many rows as x has, each as wide as those of x.
+/// many rows as x has, each as wide as those of x. With `lora`, products with two narrow matrices of their own
+/// (`query/lora_a`, …) are added to queries and values, after a dropout.
 /// Throws `value_error` if the rows are not a multiple of the batch, or the heads by those of keys.
 /// Source: Vaswani et al., *Attention Is All You Need*, arXiv 1706.03762, section 3.2; for fewer heads of keys Ainslie
 /// et al., *GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints*, arXiv 2305.13245.
@@ -127,17 +128,21 @@ inline tensor attention(const std::string& name, const tensor& x, const tensor& 
   const auto rows = x.dims().at(0);
   const auto width = o.heads * o.head_size;
   const auto kv_heads = detail::heads_of_keys(o);
-  const auto by_head = [&](const char* part, const tensor& from, std::uint64_t count, const tensor& angles) {
+  const auto by_head = [&](const char* part, const tensor& from, std::uint64_t count, const tensor& angles,
+                           const tensor& adapted) {
     detail::require(batch > 0 && from.dims().at(0) % batch == 0, "attention", "the rows are not a multiple of the "
                                                                               "batch");
-    const auto projected = dense(part, from, count * o.head_size, o.bias);
+    auto projected = dense(part, from, count * o.head_size, o.bias);
+    projected = adapted ? projected + low_rank(part, adapted, o.lora, count * o.head_size) : projected;
     const auto inner = net.scope(part);
     const auto heads = reshape(projected, {batch, from.dims()[0] / batch, count, o.head_size});
     return transpose(angles ? rotary_embedding(heads, angles) : heads, {0, 2, 1, 3});
   };
-  const auto query = by_head("query", x, o.heads, o.angles);
-  const auto key = by_head("key", memory, kv_heads, o.angles);
-  const auto value = by_head("value", memory, kv_heads, {});
+  const auto adapted = o.lora > 0 ? dropout("lora_dropout", x) : tensor{};
+  const auto of_memory = o.lora > 0 && x != memory ? dropout("lora_dropout", memory) : adapted;
+  const auto query = by_head("query", x, o.heads, o.angles, adapted);
+  const auto key = by_head("key", memory, kv_heads, o.angles, {});
+  const auto value = by_head("value", memory, kv_heads, {}, of_memory);
   const auto regroup = [&](const tensor& t, std::uint64_t heads) { // the queries of a group are one matrix, or several
     return kv_heads == o.heads ? t : reshape(t, {batch, heads, rows / batch * o.heads / heads, t.dims()[3]});
   };
@@ -167,6 +172,8 @@ inline tensor attention(const std::string& name, const tensor& x, const tensor& 
 /// Source: Pope et al., *Efficiently Scaling Transformer Inference*, arXiv 2211.05102.
 inline tensor cached_attention(const std::string& name, const tensor& x, std::uint64_t length,
                                const attention_options& o) {
+  detail::require(o.lora == 0, "attention",
+                  "low-rank matrices are added to the weights before a network decodes; leave them out");
   const auto scope = x.net().scope(name);
   const auto batch = x.dims().at(0);
   const auto kv_heads = detail::heads_of_keys(o);

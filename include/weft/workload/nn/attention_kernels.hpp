@@ -26,6 +26,7 @@ struct attention_options {
   bool causal = false; ///< a query asks no later keys; separate kernels need a `mask` that says so
   tensor mask = {};    ///< added to the scores, of extents that broadcast to batch × heads × queries × keys
   bool learned_mask = false; ///< the mask has a gradient
+  std::uint64_t lora = 0; ///< rank of `low_rank` beside the projections to queries and values; 0: none
   tensor angles = {};  ///< by which queries and keys are turned, see `rotary_embedding`; none: they are not
 };
 
@@ -258,6 +259,12 @@ inline tensor framework_attention(const tensor& x, const tensor& memory, std::ui
     parts = head_projection{"query", o, {count}}(x, batch);
     const auto answers = head_projection{"key_value", o, {1, 1}}(memory, batch);
     parts.insert(parts.end(), answers.begin(), answers.end());
+  }
+  if (o.lora > 0) {
+    const auto seen = dropout("lora_dropout", x);
+    parts[0] = parts[0] + reshape(low_rank("query", seen, o.lora, o.heads * o.head_size), parts[0].dims());
+    parts[2] = parts[2] + reshape(low_rank("value", x == memory ? seen : dropout("lora_dropout", memory), o.lora,
+                                           heads_of_keys(o) * o.head_size), parts[2].dims());
   }
   if (o.angles) {
     parts[0] = rotary_embedding(parts[0], o.angles);

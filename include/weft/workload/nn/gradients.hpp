@@ -15,9 +15,14 @@ namespace detail {
 /// Reverse accumulation over the ops that lie between the targets and the loss.
 class backward_pass {
 public:
-  backward_pass(network& net, const tensor& loss, std::span<const tensor> targets, bool colocate)
+  backward_pass(network& net, const tensor& loss, std::span<const tensor> targets, bool colocate,
+                std::span<const tensor> frozen)
       : net_{net}, colocate_{colocate}, scope_{net.fresh_name("gradients")}, num_forward_ops_{net.num_ops()},
-        is_target_(num_forward_ops_, false), depends_(num_forward_ops_, false), arrived_(num_forward_ops_) {
+        is_target_(num_forward_ops_, false), is_frozen_(num_forward_ops_, false), depends_(num_forward_ops_, false),
+        arrived_(num_forward_ops_) {
+    for (const auto& x : frozen) {
+      is_frozen_[x.op()] = true;
+    }
     for (const auto& x : targets) {
       is_target_[x.op()] = true;
     }
@@ -75,8 +80,8 @@ private:
     }
     const auto& forward = net_[v].op;
     std::vector<bool> wanted;
-    for (const auto& x : forward.inputs) { // TensorFlow computes all, and its tuple barriers keep them alive
-      wanted.push_back(net_.bookkeeping() || depends_[x.op()]);
+    for (const auto& x : forward.inputs) { // TensorFlow computes all the others, and its tuple barriers keep them alive
+      wanted.push_back(depends_[x.op()] || (net_.bookkeeping() && !is_frozen_[x.op()]));
     }
     const auto scope = net_.scope(scope_ + "/" + forward.name + "_grad");
     const auto first = static_cast<op_id>(net_.num_ops());
@@ -123,6 +128,7 @@ private:
   std::string scope_; // another one for each loss
   std::size_t num_forward_ops_;
   std::vector<bool> is_target_;
+  std::vector<bool> is_frozen_;
   std::vector<bool> depends_;                             // whether a target influences the op
   std::vector<std::vector<std::vector<tensor>>> arrived_; // gradients per op and output
 };
@@ -131,11 +137,12 @@ private:
 
 /// Adds to the network what computes the gradient of a scalar with respect to each of some tensors, and returns these
 /// gradients; no tensor where the loss does not depend on one. Where a tensor has several consumers, an AddN op sums
-/// their gradients. Complexity: O(n + m) ops. Source: TensorFlow 1.x, `tf.gradients`.
+/// their gradients. Gradients of what is `frozen` are not made, not even beside others. Complexity: O(n + m) ops.
+/// Source: TensorFlow 1.x, `tf.gradients`.
 inline std::vector<tensor> gradients(network& net, const tensor& loss, std::span<const tensor> with_respect_to,
-                                     bool colocate = false) {
+                                     bool colocate = false, std::span<const tensor> frozen = {}) {
   detail::require(loss && loss.elements() == 1, "gradients", "the loss must be a scalar; take its mean first");
-  detail::backward_pass pass{net, loss, with_respect_to, colocate};
+  detail::backward_pass pass{net, loss, with_respect_to, colocate, frozen};
   std::vector<tensor> result;
   for (const auto& x : with_respect_to) {
     result.push_back(pass.gradient(x));

@@ -252,4 +252,14 @@ inline tensor dropout(const std::string& name, const tensor& x) {
   return (x / keep) * mask;
 }
 
+/// x · A · B, where A (`lora_a`) has as many columns as the rank says, and B is `lora_b`: what low-rank adaptation
+/// (LoRA) adds to a product of x with a matrix that it leaves as it is.
+/// Source: Hu et al., *LoRA: Low-Rank Adaptation of Large Language Models*, arXiv 2106.09685.
+inline tensor low_rank(const std::string& name, const tensor& x, std::uint64_t rank, std::uint64_t units) {
+  auto& net = x.net();
+  const auto scope = net.scope(name);
+  const auto narrow = matmul(x, net.make_variable("lora_a", {x.dims().at(1), rank}));
+  return matmul(narrow, net.make_variable("lora_b", {rank, units}));
+}
+
 } // namespace weft::nn

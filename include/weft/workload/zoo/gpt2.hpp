@@ -24,6 +24,7 @@ struct gpt2_options {
   std::uint64_t positions = 1024; ///< the longest sequence; 0: 1024, or `length` if that is more
   bool tied = true;               ///< one matrix for embeddings and logits
   bool dropout = true;
+  std::uint64_t lora = 0;         ///< rank of matrices beside those to queries and values; 0: none
 };
 
 template <>
@@ -35,7 +36,8 @@ inline constexpr auto sizes_of<gpt2_options> = std::to_array<named_size<gpt2_opt
    {"vocabulary", &gpt2_options::vocabulary},
    {"positions", &gpt2_options::positions},
    {"tied", &gpt2_options::tied},
-   {"dropout", &gpt2_options::dropout}});
+   {"dropout", &gpt2_options::dropout},
+   {"lora", &gpt2_options::lora}});
 
 /// The versions of the source: 124, 355, 774 and 1558 million parameters.
 inline constexpr gpt2_options gpt2_small_sizes{};
@@ -71,7 +73,7 @@ inline nn::tensor gpt2_logits(nn::network& net, const nn::tensor& read, const gp
     return o.dropout ? nn::dropout("dropout", rows) : rows;
   }()};
   nn::attention_options attention{.heads = o.heads, .head_size = o.hidden / o.heads, .dropout = o.dropout,
-                                  .causal = true};
+                                  .causal = true, .lora = o.lora};
   if (!decodes && net.kernels() == nn::kernel_set::separate) {
     attention.mask = net.data("Const", "mask/past", {{1, 1, length, length}});
   }

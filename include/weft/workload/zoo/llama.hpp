@@ -27,6 +27,7 @@ struct llama_options {
   std::uint64_t experts_per_token = 2;
   bool qkv_bias = false;       ///< in the projections to queries, keys and values
   bool tied = false;           ///< one matrix for embeddings and logits
+  std::uint64_t lora = 0;      ///< rank of matrices beside those to queries and values; 0: none
 };
 
 template <>
@@ -41,7 +42,8 @@ inline constexpr auto sizes_of<llama_options> = std::to_array<named_size<llama_o
    {"experts", &llama_options::experts, max_repeats},
    {"experts_per_token", &llama_options::experts_per_token, max_repeats},
    {"qkv_bias", &llama_options::qkv_bias},
-   {"tied", &llama_options::tied}});
+   {"tied", &llama_options::tied},
+   {"lora", &llama_options::lora}});
 
 /// The versions of the sources: 6.7, 13.0, 69.0, 8.0, 70.6 and 405.9 billion parameters.
 inline constexpr llama_options llama2_7b_sizes{};
@@ -130,7 +132,7 @@ inline llama_result llama_logits(nn::network& net, const nn::tensor& read, const
     return nn::reshape(gather(tokens, read), {batch * length, o.hidden});
   }(), !net.training()};
   nn::attention_options attention{.heads = o.heads, .kv_heads = o.kv_heads, .head_size = size, .bias = o.qkv_bias,
-                                  .output_bias = false, .dropout = false, .causal = true,
+                                  .output_bias = false, .dropout = false, .causal = true, .lora = o.lora,
                                   .angles = net.data("Const", "angles", {{length, size}})};
   if (!decodes && net.kernels() == nn::kernel_set::separate) {
     attention.mask = net.data("Const", "mask/past", {{1, 1, length, length}});
