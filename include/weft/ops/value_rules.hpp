@@ -346,6 +346,7 @@ inline constexpr row rows[] = {
   {"Pow", 2, pair<known::combination::power>},
   {"Range", 3, one<range>},
   {"Rank", 0, one<rank>},
+  {"Reciprocal", 1, change<known::change::reciprocal>},
   {"ReduceMax", 1, reduction<known::combination::greatest>},
   {"ReduceMin", 1, reduction<known::combination::least>},
   {"ReduceProd", 1, reduction<known::combination::multiply>},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/interop/onnx/control_flow.hpp"
+#include "weft/interop/onnx/equal_values.hpp"
 #include "weft/interop/onnx/inference.hpp"
 #include "weft/interop/onnx/op_costs.hpp"
 #include "weft/interop/onnx/shapes.hpp"
@@ -50,7 +51,7 @@ public:
     for (const auto& x : m.graph().input()) {
       check_axes(x.type(), x.name());
       if (!main_.values.contains(x.name())) {
-        main_.values[x.name()].type = extents_.resolved(x.type(), true, x.name());
+        main_.values[x.name()] = {.type = extents_.resolved(x.type(), true, x.name()), .number = equal_.fresh()};
       }
     }
   }
@@ -194,33 +195,7 @@ private:
     check_axes(v.type, name);
     v.data = is_whole(t) ? &t : nullptr;
     v.parameter = true;
-  }
-
-  /// A parameter is known before the model runs: an initialiser, a Constant, and what follows from parameters alone.
-  static bool is_parameter(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
-    if (n.domain() == "ai.weft") {
-      return false;
-    }
-    if (inputs.empty()) {
-      return n.op_type() == "Constant" && type_of(n) == "Constant";
-    }
-    if (n.op_type().starts_with("Random") || n.op_type() == "Bernoulli" || n.op_type() == "Multinomial") {
-      return false;
-    }
-    for (const auto& a : n.attribute()) {
-      if (a.has_g() || a.graphs_size() != 0) { // bodies may read other things
-        return false;
-      }
-    }
-    bool any = false;
-    for (int i = 0; i < n.input_size(); ++i) {
-      const value* v = inputs[static_cast<std::size_t>(i)];
-      if (!n.input(i).empty() && (v == nullptr || !v->parameter)) {
-        return false;
-      }
-      any = any || v != nullptr;
-    }
-    return any;
+    v.number = equal_.fresh();
   }
 
   void spend(std::size_t visits) {
@@ -257,6 +232,8 @@ private:
       visit_op(n, inputs, s, depth, cost, outputs);
     }
     const bool is_op = called == functions_.end() && !has_body(n);
+    const auto number = is_op ? equal_.first_output(n, version_of(n.domain(), s), inputs)
+                              : equal_.fresh(static_cast<std::uint64_t>(n.output_size()));
     if (is_op && n.domain() != "ai.weft" && type_of(n) == n.op_type()) {
       auto known = known_outputs_of(n, inputs, outputs, version_of(n.domain(), s));
       for (std::size_t i = 0; i < std::min(known.size(), outputs.size()); ++i) {
@@ -269,9 +246,13 @@ private:
     for (int i = 0; i < n.output_size(); ++i) {
       if (!n.output(i).empty()) {
         value& v = outputs[static_cast<std::size_t>(i)];
-        v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed || from_guesses);
+        v.number = number + static_cast<std::uint64_t>(i);
+        v.guessed = extents_.take_decided(v) || v.guessed || from_guesses;
+        const bool is_open = !extents_of(v.type);
+        v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed);
         check_axes(v.type, n.output(i));
         v.guessed = extents_.assume(v.type, n, n.output(i), inputs) || v.guessed;
+        is_open ? extents_.decide(v) : void();
         if (v.known && extents_of(v.type) != v.known->dims) { // it is declared otherwise
           v.known.reset();
         }
@@ -440,7 +421,8 @@ private:
          .known = std::move(made.known),
          .parameter = parameter,
          .guessed = made.guessed,
-         .length = made.length};
+         .length = made.length,
+         .number = made.number};
     if (i != 0) {
       return;
     }
@@ -502,8 +484,9 @@ private:
         v = given[at];
         v.parameter = false; // it is counted around the body
         v.storage = nullptr;
+        v.number = equal_.fresh(); // another one in the next iteration
       } else if (!v.parameter) {
-        v.type = extents_.resolved(g.input(i).type(), false, g.input(i).name());
+        v = {.type = extents_.resolved(g.input(i).type(), false, g.input(i).name()), .number = equal_.fresh()};
       }
       check_axes(v.type, g.input(i).name());
     }
@@ -579,6 +562,7 @@ private:
   std::size_t budget_ = 0; // nodes that may still be visited, or as much copied
   io::tally noted_;
   open_extents extents_;
+  equal_values equal_;
   std::map<std::uint32_t, double> float_bytes_;
   scope main_;
   std::set<std::string, std::less<>> loops_;
