@@ -279,11 +279,16 @@ private:
     return batch();
   }
 
-  /// An extent with the name of a dimension, and true if it was assumed. Type: of the op that decides it.
+  /// An extent with the name of a dimension, or else with the type of the op that decides it, and true if it was
+  /// assumed.
   std::pair<std::int64_t, bool> given_or_assumed(const std::string& name, std::string_view type) {
-    names_.insert(name);
-    if (const auto given = options_.dimensions.find(name); given != options_.dimensions.end()) {
-      return {limited(given->second), false};
+    for (const auto called : {std::string_view{name}, type}) {
+      if (!called.empty()) {
+        names_.emplace(called);
+      }
+      if (const auto given = options_.dimensions.find(called); given != options_.dimensions.end()) {
+        return {limited(given->second), false};
+      }
     }
     assumed_.add({assumed_size::option::dimension, name, std::string{type}, options_.unknown_dimension});
     return {limited(options_.unknown_dimension), true};

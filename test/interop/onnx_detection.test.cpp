@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSL-1.0
+// What detection models, as exporters write them, compute of the image's shape, and what only their data decide.
+#include "weft/interop/onnx.hpp"
+
+#include <doctest/doctest.h>
+
+#include <onnx/defs/parser.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace interop_onnx_detection_test {
+
+using namespace weft;
+using sizes = std::map<std::string, std::uint64_t, std::less<>>;
+constexpr auto dimension = assumed_size::option::dimension;
+
+/// A model in ONNX's text format: inputs, outputs and nodes.
+model read(const std::string& text, const sizes& given = {}) {
+  ::onnx::ModelProto m;
+  const auto status = ::onnx::OnnxParser::Parse(m, ("<ir_version: 8, opset_import: [\"\" : 13]> g " + text).c_str());
+  REQUIRE_MESSAGE(status.IsOK(), status.ErrorMessage());
+  return weft::onnx::reader{.dimensions = given}.read(m.SerializeAsString(), "test.onnx");
+}
+
+double work_of(const model& m, std::string_view type) {
+  double work = 0;
+  for (const op_id v : ids(m.ops.num_ops())) {
+    work += m.ops.type(v) == type ? m.ops.work(v) : 0;
+  }
+  return work;
+}
+
+std::vector<std::string> asked(const model& m) {
+  std::vector<std::string> names;
+  for (const auto& x : m.assumed) {
+    CHECK(x.given_by == dimension);
+    names.push_back(x.name);
+  }
+  return names;
+}
+
+TEST_CASE("onnx: an image is scaled so that its shorter side is 800 and its longer one at most 1333") {
+  const std::string text = R"((float[3, height, width] x) => (float[] y) {
+    z = Constant<value_ints = [0]>() one = Constant<value_ints = [1]>() three = Constant<value_ints = [3]>()
+    s = Shape(x) hw = Slice(s, one, three) small = ReduceMin<keepdims = 0>(hw) large = ReduceMax<keepdims = 0>(hw)
+    a = Cast<to = 1>(small) b = Cast<to = 1>(large) ra = Reciprocal(a) rb = Reciprocal(b)
+    short = Constant<value_float = 800.0>() long = Constant<value_float = 1333.0>() fa = Mul(ra, short)
+    fb = Mul(rb, long) by = Min(fa, fb) f = Cast<to = 1>(hw) scaled = Mul(f, by) down = Floor(scaled)
+    to = Cast<to = 7>(down) batched = Unsqueeze(x, z) t = Shape(batched) two = Constant<value_ints = [2]>()
+    head = Slice(t, z, two) size = Concat<axis = 0>(head, to) none = Constant<value = float[0] {}>()
+    r = Resize<mode = "linear">(batched, none, none, size) y = Exp(r) })";
+  for (const auto& [height, width, scaled] : {std::tuple{800, 1066, 3.0 * 800 * 1066}, {400, 500, 3.0 * 800 * 1000},
+                                              {1000, 4000, 3.0 * 333 * 1333}}) {
+    const auto m = read(text, {{"height", height}, {"width", width}});
+    CHECK(work_of(m, "Exp") == scaled);
+    CHECK(m.assumed.empty());
+  }
+  CHECK(asked(read(text)) == std::vector<std::string>{"height", "width"});
+}
+
+// Elements above a threshold, as `x[x > 0.5]` and `boxes[x > 0.5]` are exported: each with a search of its own.
+const std::string kept = R"( two = Constant<value_float = 2.0>() a = Div(x, two) limit = Constant<value_float = 0.5>()
+  above = Greater(a, limit) first = NonZero(above) second = NonZero(above) at = Identity(above) third = NonZero(at) )";
+
+TEST_CASE("onnx: what data decide is asked for once, however often the model computes it") {
+  const std::string same = "(float[9] x) => (int64[] y) {" + kept + R"(again = Greater(a, limit) fourth = NonZero(again)
+    y = Concat<axis = 1>(first, second, third, fourth) e = Neg(y) })";
+  CHECK(read(same).assumed == std::vector<assumed_size>{{dimension, "first.1", "NonZero"}});
+  const auto given = read(same, {{"first.1", 5}});
+  CHECK(given.assumed.empty());
+  CHECK(work_of(given, "Neg") == 4 * 5);
+  const std::string inside = "(float[9] x, bool c) => (int64[] y) {" + kept + R"(y = If<
+    then_branch = t () => (int64[] p) { q = NonZero(above) p = Neg(q) },
+    else_branch = e () => (int64[] p) { p = NonZero(above) }>(c) })";
+  CHECK(asked(read(inside)) == std::vector<std::string>{"first.1"});
+  CHECK(work_of(read(inside, {{"first.1", 5}}), "If") >= 5);
+}
+
+TEST_CASE("onnx: what may differ is asked for on its own") {
+  const std::string other = "(float[9] x) => (int64[] y) {" + kept;
+  for (const auto* node : {"more = Constant<value_float = 0.6>() b = Greater(a, more)", "b = Less(a, limit)",
+                           "d = RandomUniformLike(x) b = Greater(d, limit) f = RandomUniformLike(x) g = Greater(f, "
+                           "limit) fifth = NonZero(g)",
+                           "d = Dropout(x) b = Greater(d, limit) f = Dropout(x) g = Greater(f, limit) "
+                           "fifth = NonZero(g)"}) {
+    CAPTURE(std::string{node});
+    const std::string text = node;
+    auto names = std::vector<std::string>{"first.1"};
+    if (text.find("fifth") != text.npos) {
+      names.push_back("fifth.1");
+    }
+    names.push_back("fourth.1");
+    CHECK(asked(read(other + node + " fourth = NonZero(b) y = Neg(fourth) }")) == names);
+  }
+  // The state of a loop is another one in each iteration.
+  const auto loop = read("(float[9] x) => (int64[] y) {" + kept + R"(n = Constant<value_int = 3>()
+    t = Constant<value = bool {1}>() s = Loop<body = b (int64 i, bool go, float[] v) => (bool go2, float[] v2) {
+    go2 = Identity(go) w = Div(v, two) u = Greater(w, limit) found = NonZero(u) v2 = Identity(w) }>(n, t, x)
+    y = Neg(first) })");
+  CHECK(asked(loop) == std::vector<std::string>{"first.1", "found.1"});
+}
+
+TEST_CASE("onnx: the name of a type gives all that ops of it decide and that have no size of their own") {
+  const std::string text = R"((float[9] x, float[7] z) => (int64[] y) { first = NonZero(x) second = NonZero(z)
+    y = Concat<axis = 1>(first, second) e = Neg(y) })";
+  CHECK(work_of(read(text, {{"NonZero", 4}}), "Neg") == 4 + 4);
+  const auto m = read(text, {{"NonZero", 4}, {"second.1", 2}});
+  CHECK(work_of(m, "Neg") == 4 + 2);
+  CHECK(m.assumed.empty());
+  CHECK_THROWS_WITH_AS((void)read(text, {{"Compress", 4}}), doctest::Contains("no open dimension is called 'Compress'"),
+                       parse_error);
+}
+
+} // namespace interop_onnx_detection_test
