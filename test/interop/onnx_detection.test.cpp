@@ -116,4 +116,45 @@ TEST_CASE("onnx: the name of a type gives all that ops of it decide and that hav
                        parse_error);
 }
 
+// An extent that data decide, `n`, with others that are known.
+const std::string parts = R"((float[4, 6] x, float[1, 3, 8, 9] image, int64 number) => (float[] y) {
+  z = Constant<value_ints = [0]>() two = Constant<value_ints = [2]>() n = Unsqueeze(number, z) )";
+
+TEST_CASE("onnx: of extents that a model puts together, those that are known are, and the others are asked for") {
+  struct one {
+    const char* nodes;
+    std::vector<std::string> open;
+    std::vector<double> sizes; ///< of y, for open extents of 1 and of 5
+  };
+  const one all[] = {
+    {"a = Concat<axis = 0>(two, n) y = ConstantOfShape(a)", {"y.1"}, {2, 10}},
+    {"s = Shape(image) head = Slice(s, z, two, z) a = Concat<axis = 0>(head, n, two) c = Cast<to = 7>(a) "
+     "y = Resize<mode = \"linear\">(image, , , c)", {"y.2"}, {6, 30}},
+    {"a = Concat<axis = 0>(n, two) b = Slice(a, z, two, z) k = Constant<value_ints = [1, 0]>() c = Gather(b, k) "
+     "y = ConstantOfShape(c)", {"y.1"}, {2, 10}},
+    {"a = Concat<axis = 0>(n, two) b, c = Split(a) y = ConstantOfShape(c)", {}, {2, 2}}, // the part that is known
+    {"a = Concat<axis = 0>(n, two) y = Reshape(x, a)", {}, {24, 24}}, // 12 rows, whatever is asked for
+    {"m = Constant<value_ints = [-1]>() a = Concat<axis = 0>(n, m) y = Reshape(x, a)", {"y.0", "y.1"}, {1, 25}},
+    {"a = Concat<axis = 0>(n, z, two) y = Reshape(x, a)", {}, {24, 24}},
+    {"k = Constant<value_ints = [1, 1]>() t = Unsqueeze(x, z) a = Concat<axis = 0>(n, k) y = Expand(t, a)", {"y.0"},
+     {24, 120}},
+    {"k = Constant<value_ints = [5, 1]>() t = Unsqueeze(x, z) a = Concat<axis = 0>(k, n) y = Expand(t, a)", {},
+     {120, 120}}, // of which it has 6 already
+  };
+  for (const auto& o : all) {
+    CAPTURE(std::string{o.nodes});
+    for (std::size_t i = 0; i < o.sizes.size(); ++i) {
+      sizes given;
+      for (const auto& name : o.open) {
+        given[name] = i == 0 ? 1 : 5;
+      }
+      const auto m = read(parts + o.nodes + " e = Exp(y) }", given);
+      CHECK(m.assumed.empty());
+      CHECK(m.notes.size() <= 1); // of parameters
+      CHECK(work_of(m, "Exp") == o.sizes[i]);
+    }
+    CHECK(asked(read(parts + o.nodes + " e = Exp(y) }")) == o.open);
+  }
+}
+
 } // namespace interop_onnx_detection_test

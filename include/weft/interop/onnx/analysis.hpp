@@ -6,6 +6,7 @@
 #include "weft/interop/onnx/equal_values.hpp"
 #include "weft/interop/onnx/inference.hpp"
 #include "weft/interop/onnx/op_costs.hpp"
+#include "weft/interop/onnx/partly_known.hpp"
 #include "weft/interop/onnx/shapes.hpp"
 #include "weft/interop/onnx/tensors.hpp"
 #include "weft/io/tally.hpp"
@@ -234,14 +235,8 @@ private:
     const bool is_op = called == functions_.end() && !has_body(n);
     const auto number = is_op ? equal_.first_output(n, version_of(n.domain(), s), inputs)
                               : equal_.fresh(static_cast<std::uint64_t>(n.output_size()));
-    if (is_op && n.domain() != "ai.weft" && type_of(n) == n.op_type()) {
-      auto known = known_outputs_of(n, inputs, outputs, version_of(n.domain(), s));
-      for (std::size_t i = 0; i < std::min(known.size(), outputs.size()); ++i) {
-        outputs[i].known = std::move(known[i]);
-        if (outputs[i].known) {
-          outputs[i].type = type_of(outputs[i].type.tensor_type().elem_type(), outputs[i].known->dims);
-        }
-      }
+    if (is_op && is_own(n)) {
+      learn_elements(n, inputs, outputs, version_of(n.domain(), s));
     }
     for (int i = 0; i < n.output_size(); ++i) {
       if (!n.output(i).empty()) {
@@ -255,6 +250,9 @@ private:
         is_open ? extents_.decide(v) : void();
         if (v.known && extents_of(v.type) != v.known->dims) { // it is declared otherwise
           v.known.reset();
+        }
+        if (v.part && extents_of(v.type) != v.part->open.dims) {
+          v.part.reset();
         }
       }
     }
@@ -283,6 +281,9 @@ private:
     auto types = infer(n, inputs, version_of(n.domain(), s), extents_.rebatched(n, inputs), refused);
     if (!refused.empty()) {
       noted_.add("{node|nodes} that shape inference refuses", n.op_type());
+    }
+    if (is_own(n) && !types.empty()) {
+      take_known_extents(n, inputs, types[0]);
     }
     const auto length = length_of(n, inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -350,6 +351,7 @@ private:
     cost.text = total.text;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       outputs[i] = output_of(n, i, all);
+      outputs[i].part.reset(); // of one iteration
       if (is_assumed && i >= all.state.size()) { // as long as there are rounds
         outputs[i].guessed = true;
         outputs[i].known.reset();
@@ -399,6 +401,7 @@ private:
         if (one == nullptr || another == nullptr || *one != *another) {
           outputs[i].known.reset();
         }
+        outputs[i].part.reset();
       }
       if (differ) {
         noted_.add("{conditional|conditionals} whose branches differ in shape: those of the costlier branch count",
@@ -419,6 +422,7 @@ private:
     value& v = at->second;
     v = {.type = std::move(made.type),
          .known = std::move(made.known),
+         .part = std::move(made.part),
          .parameter = parameter,
          .guessed = made.guessed,
          .length = made.length,
@@ -485,6 +489,7 @@ private:
         v.parameter = false; // it is counted around the body
         v.storage = nullptr;
         v.number = equal_.fresh(); // another one in the next iteration
+        v.part.reset();
       } else if (!v.parameter) {
         v = {.type = extents_.resolved(g.input(i).type(), false, g.input(i).name()), .number = equal_.fresh()};
       }

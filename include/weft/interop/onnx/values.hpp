@@ -57,6 +57,7 @@ struct value {
   ::onnx::TypeProto type = {};               ///< what is known of it
   const ::onnx::TensorProto* data = nullptr; ///< its elements, if the file has them
   mutable std::optional<ops::known_tensor> known = {}; ///< … or if they are few, and follow from others
+  std::optional<ops::partly_known_tensor> part = {};   ///< … or if only some of them do
   bool parameter = false;                    ///< known before the model runs
   bool guessed = false;                      ///< its shape was assumed, or follows from one that was
   const value* storage = nullptr;            ///< the parameter that it is a view of, or null
