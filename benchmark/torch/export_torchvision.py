@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""Detection models of torchvision as ONNX files, and what PyTorch runs for the same image, to hold weft's reading of the
-files against: export_torchvision.py [--folder FOLDER] [--opset N] [--dynamic] [NETWORK ...]
+"""Detection models of torchvision as ONNX files, and what PyTorch runs for the same image, to hold weft's reading of
+the files against: export_torchvision.py [--folder FOLDER] [--opset N] [--dynamic] [--count] [NETWORK ...]
 
 Writes FOLDER/NETWORK.onnx, with random weights, and prints CSV: network, multiply-adds of its convolutions and products
 in a run, boxes that the first stage proposes, boxes found, multiply-adds for each box of either kind (0 where a network

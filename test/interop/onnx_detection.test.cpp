@@ -140,6 +140,8 @@ TEST_CASE("onnx: of extents that a model puts together, those that are known are
      {24, 120}},
     {"k = Constant<value_ints = [5, 1]>() t = Unsqueeze(x, z) a = Concat<axis = 0>(k, n) y = Expand(t, a)", {},
      {120, 120}}, // of which it has 6 already
+    {"m = Mul(n, two) k = Constant<value_ints = [1]>() y = Slice(x, n, m, k)", {"y.1"}, {4, 20}},
+    {"m = Mul(n, two) y = Slice(x, n, m)", {"y.0"}, {6, 30}},
   };
   for (const auto& o : all) {
     CAPTURE(std::string{o.nodes});

@@ -4,6 +4,7 @@
 
 #include "weft/interop/onnx/values.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,7 +30,7 @@ public:
     if (!is_comparable(n, inputs)) {
       return fresh(count);
     }
-    if (n.op_type() == "Identity" && inputs.size() == 1 && count == 1) {
+    if (n.op_type() == "Identity" && inputs.size() == 1 && inputs[0] != nullptr && count == 1) {
       return inputs[0]->number;
     }
     const auto [at, is_new] = numbers_.try_emplace(key_of(n, version, inputs), last_ + 1);
@@ -37,10 +38,20 @@ public:
   }
 
 private:
+  /// Whether attributes have few elements: large constants need not be compared. Found without a look at these.
+  static bool is_small(const ::onnx::AttributeProto& a) {
+    constexpr std::size_t most = 1024;
+    const auto& t = a.t();
+    const auto count = a.ints_size() + a.floats_size() + t.float_data_size() + t.int32_data_size() +
+                       t.int64_data_size() + t.double_data_size() + t.uint64_data_size();
+    const bool has_others = (a.strings_size() + a.tensors_size() + a.sparse_tensors_size() + t.string_data_size() +
+                              a.type_protos_size()) != 0 || a.has_sparse_tensor();
+    return !has_others && static_cast<std::size_t>(count) + a.s().size() + t.raw_data().size() <= most;
+  }
+
   static bool is_comparable(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
-    constexpr std::size_t max_bytes = 4096; // larger constants need not be compared
     if (!(n.domain().empty() || n.domain() == "ai.onnx") || is_random(n.op_type()) || n.op_type() == "Dropout" ||
-        n.ByteSizeLong() > max_bytes) {
+        !std::all_of(n.attribute().begin(), n.attribute().end(), is_small)) {
       return false;
     }
     for (int i = 0; i < n.input_size(); ++i) {

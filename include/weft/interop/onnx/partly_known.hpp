@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -127,36 +128,67 @@ inline std::optional<numbers> expanded_extents(numbers to, numbers from) {
   return to;
 }
 
-/// Gives the first output of a node the extents that it takes from elements of an input of which only some are known.
-inline void take_known_extents(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
-                               ::onnx::TypeProto& made) {
+/// The extents of a Slice of which data decide where it begins or ends: open (-1) along the axes that it cuts.
+inline std::optional<numbers> sliced_extents(std::span<const value* const> inputs) {
+  auto dims = inputs[0] != nullptr ? extents_of(inputs[0]->type) : std::nullopt;
+  const auto starts = inputs.size() > 1 && inputs[1] != nullptr ? extents_of(inputs[1]->type) : std::nullopt;
+  if (!dims || !starts || starts->size() != 1) {
+    return std::nullopt;
+  }
+  numbers axes(static_cast<std::size_t>(std::min<std::int64_t>(starts->front(), ops::max_axes)));
+  std::iota(axes.begin(), axes.end(), 0);
+  if (inputs.size() > 3 && inputs[3] != nullptr) {
+    axes = inputs[3]->integers().value_or(numbers{});
+  }
+  for (const auto axis : axes) {
+    const auto at = ops::known::axis_of(axis, dims->size());
+    if (!at) {
+      return std::nullopt;
+    }
+    (*dims)[*at] = -1;
+  }
+  return axes.empty() ? std::nullopt : dims;
+}
+
+/// The extents, -1 where they are open, that an op takes from elements of an input of which only some are known.
+inline std::optional<numbers> partly_known_extents(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
   const auto& type = n.op_type();
-  const std::size_t at = type == "ConstantOfShape" ? 0 : type == "Reshape" || type == "Expand" ? 1 : 3;
   const bool is_resize = type == "Resize" && attribute(n, "axes") == nullptr;
+  const std::size_t at = type == "ConstantOfShape" ? 0 : type == "Reshape" || type == "Expand" ? 1 : 3;
   if (!(at < 3 || is_resize) || at >= inputs.size() || inputs[at] == nullptr || !inputs[at]->part ||
-      inputs[0] == nullptr || extents_of(made)) {
-    return;
+      inputs[0] == nullptr) {
+    return std::nullopt;
   }
   const auto& [elements, open] = *inputs[at]->part;
-  const auto* const sizes = elements.whole();
-  if (sizes == nullptr || elements.dims.size() != 1) {
-    return;
+  if (elements.whole() == nullptr || elements.dims.size() != 1) {
+    return std::nullopt;
   }
-  std::optional<numbers> dims{*sizes};
-  for (std::size_t i = 0; i < dims->size(); ++i) {
-    (*dims)[i] = (*open.whole())[i] != 0 ? -1 : (*dims)[i];
+  auto sizes = *elements.whole();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    sizes[i] = (*open.whole())[i] != 0 ? -1 : sizes[i];
   }
   const auto from = extents_of(inputs[0]->type);
   if (type == "Reshape") {
-    dims = reshaped_extents(*dims, from, number_attribute(n, "allowzero", 0) != 0);
-  } else if (type == "Expand") {
-    dims = from ? expanded_extents(*dims, *from) : std::nullopt;
+    return reshaped_extents(std::move(sizes), from, number_attribute(n, "allowzero", 0) != 0);
   }
+  if (type == "Expand") {
+    return from ? expanded_extents(std::move(sizes), *from) : std::nullopt;
+  }
+  return sizes;
+}
+
+/// Gives the first output of one of ONNX's own ops, where inference left extents open, those that are known anyway.
+inline void take_known_extents(const ::onnx::NodeProto& n, std::span<const value* const> inputs,
+                               ::onnx::TypeProto& made) {
+  if (extents_of(made) || inputs.empty()) {
+    return;
+  }
+  const auto dims = n.op_type() == "Slice" ? sliced_extents(inputs) : partly_known_extents(n, inputs);
   if (!dims || std::any_of(dims->begin(), dims->end(), [](std::int64_t d) { return d < -1; })) {
     return;
   }
   auto& tensor = *made.mutable_tensor_type();
-  if (tensor.elem_type() == 0 && type != "ConstantOfShape") {
+  if (tensor.elem_type() == 0 && n.op_type() != "ConstantOfShape") {
     tensor.set_elem_type(inputs[0]->type.tensor_type().elem_type());
   }
   auto& shape = *tensor.mutable_shape();
