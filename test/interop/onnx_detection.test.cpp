@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: BSL-1.0
 // What detection models, as exporters write them, compute of the image's shape, and what only their data decide.
+#include "interop/onnx_models.hpp"
 #include "weft/interop/onnx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <onnx/defs/parser.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <numeric>
+#include <random>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace interop_onnx_detection_test {
 
 using namespace weft;
+using weft_test::onnx_model;
 using sizes = std::map<std::string, std::uint64_t, std::less<>>;
 constexpr auto dimension = assumed_size::option::dimension;
 
@@ -134,7 +141,6 @@ TEST_CASE("onnx: of extents that a model puts together, those that are known are
      "y = ConstantOfShape(c)", {"y.1"}, {2, 10}},
     {"a = Concat<axis = 0>(n, two) b, c = Split(a) y = ConstantOfShape(c)", {}, {2, 2}}, // the part that is known
     {"a = Concat<axis = 0>(n, two) y = Reshape(x, a)", {}, {24, 24}}, // 12 rows, whatever is asked for
-    {"m = Constant<value_ints = [-1]>() a = Concat<axis = 0>(n, m) y = Reshape(x, a)", {"y.0", "y.1"}, {1, 25}},
     {"a = Concat<axis = 0>(n, z, two) y = Reshape(x, a)", {}, {24, 24}},
     {"k = Constant<value_ints = [1, 1]>() t = Unsqueeze(x, z) a = Concat<axis = 0>(n, k) y = Expand(t, a)", {"y.0"},
      {24, 120}},
@@ -157,6 +163,113 @@ TEST_CASE("onnx: of extents that a model puts together, those that are known are
     }
     CHECK(asked(read(parts + o.nodes + " e = Exp(y) }")) == o.open);
   }
+}
+
+/// A random list of extents that a model puts together of known ones and of one that data decide.
+class random_list {
+public:
+  random_list(std::mt19937& random, onnx_model& m, std::int64_t truth) : random_{random}, m_{m} {
+    m.integers("z", {0}).integers("one", {1}).integers("two", {2}).integers("last", {-1}).integers("least", {-99});
+    m.input("number", {}, ::onnx::TensorProto::INT64);
+    m.node("Unsqueeze", {"number", "z"}, {"n"});
+    lists_ = {{"n", {truth}}, {"two", {2}}, {"one", {1}}};
+    for (int i = 0; i < 6; ++i) {
+      step();
+    }
+    auto all = lists_.back().second; // with the open one in it at any rate
+    all.push_back(truth);
+    onnx_model::set(m.node("Concat", {lists_.back().first, "n"}, {"all"}), "axis", 0);
+    lists_.emplace_back("all", all);
+  }
+  const std::string& name() const { return lists_.back().first; }
+  const std::vector<std::int64_t>& truth() const { return lists_.back().second; }
+
+private:
+  std::size_t below(std::size_t n) { return random_() % n; }
+
+  void step() {
+    const auto& [x, of_x] = lists_[below(lists_.size())];
+    const auto& [other, of_other] = lists_[below(lists_.size())];
+    const auto made = "l" + std::to_string(lists_.size());
+    auto to = of_x;
+    const auto k = below(of_x.size());
+    switch (below(5)) {
+    case 0: // backwards
+      m_.node("Slice", {x, "last", "least", "z", "last"}, {made});
+      std::reverse(to.begin(), to.end());
+      break;
+    case 1: // from element k on
+      m_.integers(made + "_k", {static_cast<std::int64_t>(k)}).integers(made + "_end", {99});
+      m_.node("Slice", {x, made + "_k", made + "_end"}, {made});
+      to.erase(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(k));
+      break;
+    case 2: // element k twice
+      m_.integers(made + "_k", {static_cast<std::int64_t>(k),
+                                static_cast<std::int64_t>(k) - static_cast<std::int64_t>(of_x.size())});
+      m_.node("Gather", {x, made + "_k"}, {made});
+      to = {of_x[k], of_x[k]};
+      break;
+    default:
+      onnx_model::set(m_.node("Concat", {x, other}, {made}), "axis", 0);
+      to.insert(to.end(), of_other.begin(), of_other.end());
+      if (to.size() > 4) { // enough
+        m_.m.mutable_graph()->mutable_node()->RemoveLast();
+        return;
+      }
+    }
+    lists_.emplace_back(made, to);
+  }
+
+  std::mt19937& random_;
+  onnx_model& m_;
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> lists_ = {};
+};
+
+TEST_CASE("onnx: a tensor in a shape of which data decide more than one extent is as large as it was") {
+  const auto m = read(parts + "rest = Constant<value_ints = [-1]>() a = Concat<axis = 0>(n, rest) y = Reshape(x, a) "
+                              "e = Exp(y) }");
+  CHECK(m.assumed.empty());
+  CHECK(work_of(m, "Exp") == 24);
+}
+
+TEST_CASE("onnx: extents beside those that data decide are those that the model has, in random ones") {
+  std::mt19937 random{7}; // the same everywhere
+  std::size_t num_partly = 0;
+  for (int round = 0; round < 600; ++round) {
+    onnx_model m{13};
+    const random_list list{random, m, 1 + round % 4};
+    auto truth = list.truth();
+    const auto total = std::accumulate(truth.begin(), truth.end(), std::int64_t{1}, std::multiplies<>{});
+    if (round % 3 == 0) {
+      m.node("ConstantOfShape", {list.name()}, {"y"});
+    } else if (round % 3 == 1) {
+      m.input("x", {total}).node("Reshape", {"x", list.name()}, {"y"});
+    } else {
+      auto dims = truth; // some of them 1, which are stretched
+      for (auto& d : dims) {
+        d = random() % 2 == 0 ? 1 : d;
+      }
+      m.input("x", dims).node("Expand", {"x", list.name()}, {"y"});
+    }
+    sizes given;
+    const auto open = m.read();
+    const auto names = asked(open);
+    if (!open.notes.empty() && open.notes[0].find("unknown shape") != std::string::npos) {
+      CHECK(round % 3 != 0); // as much as `x`, whatever its shape
+      continue;
+    }
+    for (const auto& name : names) {
+      REQUIRE(name.starts_with("y."));
+      given[name] = static_cast<std::uint64_t>(truth.at(std::stoul(name.substr(2))));
+    }
+    const auto read = m.read({.dimensions = given});
+    CAPTURE(m.m.ShortDebugString());
+    CHECK(read.assumed.empty());
+    CHECK(read.ops.bytes(*read.ops.outputs(static_cast<op_id>(read.ops.num_ops() - 1)).begin()) ==
+          static_cast<byte_count>(4 * total));
+    num_partly += !names.empty() && names.size() < truth.size() ? 1u : 0u;
+  }
+  CHECK(num_partly > 50);
 }
 
 } // namespace interop_onnx_detection_test

@@ -216,8 +216,6 @@ private:
       inputs.push_back(s.find(name));
     }
     node_cost cost{.parameter = is_parameter(n, inputs)};
-    const bool from_guesses =
-      std::any_of(inputs.begin(), inputs.end(), [](const value* v) { return v != nullptr && v->guessed; });
     std::vector<value> outputs(static_cast<std::size_t>(n.output_size()));
     const auto called = functions_.find({n.domain(), n.op_type(), overload_of(n)});
     if (called != functions_.end()) {
@@ -238,24 +236,7 @@ private:
     if (is_op && is_own(n)) {
       learn_elements(n, inputs, outputs, version_of(n.domain(), s));
     }
-    for (int i = 0; i < n.output_size(); ++i) {
-      if (!n.output(i).empty()) {
-        value& v = outputs[static_cast<std::size_t>(i)];
-        v.number = number + static_cast<std::uint64_t>(i);
-        v.guessed = extents_.take_decided(v) || v.guessed || from_guesses;
-        const bool is_open = !extents_of(v.type);
-        v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed);
-        check_axes(v.type, n.output(i));
-        v.guessed = extents_.assume(v.type, n, n.output(i), inputs) || v.guessed;
-        is_open ? extents_.decide(v) : void();
-        if (v.known && extents_of(v.type) != v.known->dims) { // it is declared otherwise
-          v.known.reset();
-        }
-        if (v.part && extents_of(v.type) != v.part->open.dims) {
-          v.part.reset();
-        }
-      }
-    }
+    settle(n, inputs, s, number, outputs);
     if (is_op) {
       add_cost(cost, n, inputs, outputs, s);
     }
@@ -272,6 +253,34 @@ private:
       cost.flop = 0;
     }
     return cost;
+  }
+
+  /// Gives outputs, of which the first has this number and those after it the next ones, all extents that they lack.
+  void settle(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s, std::uint64_t number,
+              std::vector<value>& outputs) {
+    const bool from_guesses =
+      std::any_of(inputs.begin(), inputs.end(), [](const value* v) { return v != nullptr && v->guessed; });
+    for (int i = 0; i < n.output_size(); ++i) {
+      value& v = outputs[static_cast<std::size_t>(i)];
+      v.number = number + static_cast<std::uint64_t>(i);
+      if (n.output(i).empty()) {
+        continue;
+      }
+      v.guessed = extents_.take_decided(v) || v.guessed || from_guesses;
+      const bool is_open = !extents_of(v.type);
+      v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed);
+      check_axes(v.type, n.output(i));
+      v.guessed = extents_.assume(v.type, n, n.output(i), inputs) || v.guessed;
+      if (is_open) {
+        extents_.decide(v);
+      }
+      if (v.known && extents_of(v.type) != v.known->dims) { // it is declared otherwise
+        v.known.reset();
+      }
+      if (v.part && extents_of(v.type) != v.part->open.dims) {
+        v.part.reset();
+      }
+    }
   }
 
   /// The types of the outputs of a node that is no call and no control flow; bodies of others count once.

@@ -94,8 +94,9 @@ inline void learn_elements(const ::onnx::NodeProto& n, std::span<const value* co
   }
 }
 
-/// The extents that a Reshape makes of a tensor for a target of which some elements are open (-1): 0 is the extent that
-/// there is, and what one open extent has to be follows from the others.
+/// The extents that a Reshape makes of a tensor for a target of which one element is open (-1): 0 is the extent that
+/// there is, and what the open one has to be follows from the others. Nothing if more are open: taken one by one, they
+/// would not have as many elements as the tensor.
 inline std::optional<numbers> reshaped_extents(numbers to, const std::optional<numbers>& from, bool keeps_zeros) {
   std::int64_t rest = from ? 1 : 0, open = 0;
   for (const auto d : from.value_or(numbers{})) {
@@ -111,7 +112,7 @@ inline std::optional<numbers> reshaped_extents(numbers to, const std::optional<n
   if (open == 1 && rest > 0) {
     *std::find_if(to.begin(), to.end(), [](std::int64_t d) { return d < 0; }) = rest;
   }
-  return to;
+  return open > 1 ? std::nullopt : std::optional{std::move(to)};
 }
 
 /// The extents of a tensor stretched to a target of which some elements are open (-1): what is not 1 stays.
