@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -479,16 +480,34 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
 }
 
 std::string list_assumed(const model& m) {
-  constexpr std::size_t max_listed = 8, max_name = 200;
+  constexpr std::size_t max_listed = 8, max_name = 200, max_alike = 4;
+  using option = assumed_size::option;
+  std::map<std::string_view, std::size_t> alike; // extents that ops of a type decide: more than a few are told at once
+  for (const auto& x : m.assumed) {
+    alike[x.type] += x.given_by == option::dimension && !x.type.empty() ? 1u : 0u;
+  }
   const bool names_loops = contains(kind_of(m).takes, "--trips NAME=N");
   std::vector<std::string> texts;
+  std::size_t left = m.assumed.size();
   for (const auto& x : m.assumed) {
-    using option = assumed_size::option;
+    auto& count = alike[x.type];
+    const bool is_one_of_many = x.given_by == option::dimension && !x.type.empty() && count != 1;
+    if (is_one_of_many && count == 0) { // told with the first of them
+      continue;
+    }
     if (texts.size() == max_listed) {
-      texts.push_back(fmt::format("and {} more", m.assumed.size() - max_listed));
+      texts.push_back(fmt::format("and {} more", left));
       break;
     }
     const auto name = io::on_one_line(x.name.substr(0, max_name));
+    const auto type = io::on_one_line(x.type);
+    if (is_one_of_many && count > max_alike) {
+      texts.push_back(fmt::format("{} extents such as {} = {} (of {}; --dim {}=N for all of them)", count, name,
+                                  x.value, type, shell_word(type)));
+      left -= std::exchange(count, 0);
+      continue;
+    }
+    --left;
     const auto word = shell_word(name);
     const auto [what, how] =
       x.given_by == option::batch       ? std::pair{std::string{"batch"}, std::string{"--batch N"}}
@@ -497,7 +516,7 @@ std::string list_assumed(const model& m) {
       : x.given_by == option::trips     ? std::pair{"rounds of " + name,
                                                     names_loops ? fmt::format("--trips {}=N", word) : "--trips N"}
                                         : std::pair{name, std::string{"no option gives it"}};
-    const auto maker = x.type.empty() ? std::string{} : fmt::format("of {}; ", io::on_one_line(x.type));
+    const auto maker = type.empty() ? std::string{} : fmt::format("of {}; ", type);
     texts.push_back(fmt::format("{} = {} ({}{})", what, x.value, maker, how));
   }
   return fmt::format("{}", fmt::join(texts, ", "));

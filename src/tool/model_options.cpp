@@ -108,7 +108,8 @@ void add_model_options(CLI::App& app, model_options& o) {
     .add_option_function<texts>(
       "--dim", add_dimensions,
       "Size of a symbolic dimension of an ONNX model or PyTorch program, as in --dim seq_len=128; of an\n"
-      "extent without a name in an ONNX model as in --dim boxes.0=100 (tensor and axis)")
+      "extent without a name in an ONNX model as in --dim boxes.0=100 (tensor and axis), or of all\n"
+      "that ops of a type decide by data as in --dim NonZero=100")
     ->type_name("NAME=N");
   const auto add_shapes = [&o](const texts& given) {
     for (const auto& text : given) {

@@ -107,10 +107,10 @@ TEST_CASE("onnx: extents that nobody gave are told, and each can be given by its
   CHECK(m.read({.batch = 2, .dimensions = {{"seq", 16}}}).assumed.empty());
 
   onnx_model found;
-  found.input("x", {4, -1}).input("scores", {9});
+  found.input("x", {4, -1}).input("scores", {9}).input("others", {9});
   found.node("NonZero", {"scores"}, {"at"});
   found.node("Transpose", {"at"}, {"rows"});
-  found.node("NonZero", {"scores"}, {"kept"});
+  found.node("NonZero", {"others"}, {"kept"});
   found.node("Neg", {"kept"}, {"negative"});
   auto& declared = *found.m.mutable_graph()->add_value_info();
   declared.set_name("kept");
@@ -134,7 +134,8 @@ TEST_CASE("onnx: extents that nobody gave are told, and each can be given by its
   CHECK(declared_otherwise.read({.dimensions = {{"at.1", 5}}}).ops.bytes(0) == declared_otherwise.read().ops.bytes(0));
   CHECK(refusal([&] {
           return found.read({.dimensions = {{"at.0", 7}}});
-        }) == "test.onnx: no open dimension is called 'at.0'; there is 'at.1', 'num_kept', 'x.1'");
+        }) == "test.onnx: no open dimension is called 'at.0'; there is 'NonZero', 'at.1', 'num_kept', "
+             "'x.1'");
 }
 
 TEST_CASE("onnx: a reshape to constant extents follows the batch, and one computed from a shape does, too") {

@@ -56,6 +56,41 @@ TEST_CASE("value rules: with any of its inputs left out, every op makes somethin
   CHECK(std::size(ops::detail::value_rules::rows) - made.size() < 8); // of the others, inputs are of other forms
 }
 
+TEST_CASE("value rules: what ops move are elements of the inputs that they are said to move, whatever these are") {
+  std::set<std::string_view> moving;
+  const auto x = ops::known_tensor{.dims = {2, 3}, .elements = ops::known_tensor::integers{1, 2, 3, 4, 5, 6}};
+  const auto zeros = ops::known_tensor{.dims = {2, 3}, .elements = ops::known_tensor::integers(6, 0)};
+  const std::vector<ops::known_tensor> others{ops::known_tensor::of({1, 0}), ops::known_tensor::of({0}),
+                                              ops::known_tensor::of({2, 2, 3}), ops::known_tensor::of({3, 2}),
+                                              ops::known_tensor::of({2}), x};
+  for (const auto& row : ops::detail::value_rules::rows) {
+    for (std::size_t which = 0; row.moves != 0 && which < others.size() * 2; ++which) { // alone, or with another
+      const auto& other = others[which / 2];
+      const bool has_two = which % 2 != 0, moves_two = has_two && ops::num_moved(row.type) > 1;
+      const auto made_of = [&](const ops::known_tensor& first, const ops::known_tensor& second) {
+        return has_two ? outputs_of(row.type, {&first, &second}) : outputs_of(row.type, {&first});
+      };
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        auto changed = x, hole = zeros;
+        std::get<0>(changed.elements)[k] += 100;
+        std::get<0>(hole.elements)[k] = 1;
+        const auto a = made_of(x, other), b = made_of(changed, other);
+        const auto at = made_of(hole, moves_two ? zeros : other);
+        REQUIRE(a.size() == b.size());
+        for (std::size_t i = 0; i < std::min(a.size(), at.size()); ++i) {
+          REQUIRE(a[i].has_value() == b[i].has_value());
+          for (std::size_t e = 0; a[i] && at[i] && e < a[i]->size(); ++e) {
+            CAPTURE(row.type);
+            CHECK(((*a[i]->whole())[e] != (*b[i]->whole())[e]) == ((*at[i]->whole())[e] != 0));
+            moving.insert(row.type);
+          }
+        }
+      }
+    }
+  }
+  CHECK(moving.size() >= 11);
+}
+
 TEST_CASE("value rules: inputs that may be left out are, and others may not") {
   const auto one = ops::known_tensor::of({3, 4}), two = ops::known_tensor::of({5});
   CHECK(outputs_of("Concat", {&one, &two}).at(0)->dims == std::vector<std::int64_t>{3});

@@ -994,7 +994,8 @@ def main(folder):
     # Sizes that nobody said are told with the step time
     def message(number, *parts):
         content = b''.join(x if isinstance(x, bytes) else x.encode() for x in parts)
-        return bytes([number * 8 + 2, len(content)]) + content
+        size = len(content)
+        return bytes([number * 8 + 2, *([size] if size < 128 else [size % 128 + 128, size // 128])]) + content
 
     extents = message(1, message(2, 'n')) + message(1, message(2, 'sequence')) + message(1, b'\x08\x40')
     of_type = message(2, message(1, b'\x08\x01', message(2, extents)))
@@ -1017,6 +1018,16 @@ def main(folder):
         summary = flat(placed(path('found.onnx'), *on, *given))
         check(f'; assuming {told} ' in summary if told else 'assuming' not in summary,
               f'sizes that data decide, {told}: {summary}')
+    with open(path('found_more.onnx'), 'wb') as f:
+        nodes = [message(1, message(1, f'x{k}'), message(2, f'at{k}'), message(4, 'NonZero')) for k in range(5)]
+        inputs = [message(11, message(1, f'x{k}'), fixed) for k in range(5)]
+        f.write(b'\x08\x08' + message(7, *nodes, *inputs, message(12, message(1, 'at0'))) + message(8, b'\x10\x0d'))
+    for given, told in (((), '5 extents such as at0.1 = 1 (of NonZero; --dim NonZero=N for all of them)'),
+                        (('--dim', 'at3.1=7'), 'at0.1 = 1 (of NonZero; --dim at0.1=N), at1.1 = 1'),
+                        (('--dim', 'NonZero=7'), '')):
+        summary = flat(placed(path('found_more.onnx'), *on, *given))
+        check(f'; assuming {told}' in summary if told else 'assuming' not in summary,
+              f'many sizes that data decide, {told}: {summary}')
     placed(graph, *on, '-o', path('fetched.pbtxt'))
     with open(path('fetched.pbtxt')) as f:
         written = f.read()

@@ -64,7 +64,7 @@ maybe map(const F& f, const known_tensor& x, const Others&... others) {
 }
 
 /// Operations on one element, or on two.
-enum class change : std::uint8_t { absolute, ceil, floor, negate, round, sign, square_root };
+enum class change : std::uint8_t { absolute, ceil, floor, negate, reciprocal, round, sign, square_root };
 enum class combination : std::uint8_t { add, subtract, multiply, divide, divide_down, remainder, truncated_remainder,
                                         power, least, greatest };
 enum class comparison : std::uint8_t { equal, less, less_or_equal, both, either, one };
@@ -77,6 +77,7 @@ inline std::optional<double> changed(change what, double x) {
   case change::ceil: return std::ceil(x);
   case change::floor: return std::floor(x);
   case change::negate: return -x;
+  case change::reciprocal: return 1 / x;
   case change::round: return std::nearbyint(x); // halves to even numbers
   case change::sign: return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
   case change::square_root: return std::sqrt(x);
@@ -89,6 +90,7 @@ inline std::optional<std::int64_t> changed(change what, std::int64_t x) {
   case change::absolute: return x == least || x >= 0 ? x : -x;
   case change::negate: return x == least ? x : -x;
   case change::sign: return x > 0 ? 1 : x < 0 ? -1 : 0;
+  case change::reciprocal:
   case change::square_root: return std::nullopt;
   default: return x;
   }

@@ -56,6 +56,12 @@ struct known_tensor {
   friend bool operator==(const known_tensor&, const known_tensor&) = default;
 };
 
+/// A tensor of which some elements are not known.
+struct partly_known_tensor {
+  known_tensor elements; ///< any ones where they are not known
+  known_tensor open;     ///< 1 there, else 0
+};
+
 /// A format of elements, and the range of those that are whole numbers.
 struct element_format {
   known_tensor::format is = known_tensor::format::integer;

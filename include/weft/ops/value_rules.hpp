@@ -308,6 +308,7 @@ struct row {
   std::string_view type;
   std::size_t needs; ///< so many of the first inputs; 0: shapes alone, the elements of its inputs do not count
   result (*make)(const value_call&);
+  std::size_t moves = 0; ///< what it makes are elements of so many of the first inputs in other places; 0: others
 };
 
 inline constexpr row rows[] = {
@@ -315,23 +316,23 @@ inline constexpr row rows[] = {
   {"Add", 2, pair<known::combination::add>},
   {"And", 2, pair<known::comparison::both>},
   {"BroadcastGradientArgs", 2, repeated_axes},
-  {"Cast", 1, one<cast>},
+  {"Cast", 1, one<cast>, 1},
   {"CastLike", 1, one<cast>},
   {"Ceil", 1, change<known::change::ceil>},
   {"Clip", 1, clip},
-  {"Concat", every_input, one<concat>},
+  {"Concat", every_input, one<concat>, every_input},
   {"ConstantOfShape", 2, one<filled>},
   {"CumSum", 1, one<running_sum>},
   {"Div", 2, pair<known::combination::divide>},
   {"Equal", 2, pair<known::comparison::equal>},
-  {"Expand", 2, one<expand>},
-  {"Flatten", 1, one<flatten>},
+  {"Expand", 2, one<expand>, 1},
+  {"Flatten", 1, one<flatten>, 1},
   {"Floor", 1, change<known::change::floor>},
   {"FloorDiv", 2, pair<known::combination::divide_down>},
-  {"Gather", 2, one<gather>},
+  {"Gather", 2, one<gather>, 1},
   {"Greater", 2, reversed<known::comparison::less>},
   {"GreaterOrEqual", 2, reversed<known::comparison::less_or_equal>},
-  {"Identity", 1, one<same>},
+  {"Identity", 1, one<same>, 1},
   {"Less", 2, pair<known::comparison::less>},
   {"LessOrEqual", 2, pair<known::comparison::less_or_equal>},
   {"Max", every_input, all<known::combination::greatest>},
@@ -346,11 +347,12 @@ inline constexpr row rows[] = {
   {"Pow", 2, pair<known::combination::power>},
   {"Range", 3, one<range>},
   {"Rank", 0, one<rank>},
+  {"Reciprocal", 1, change<known::change::reciprocal>},
   {"ReduceMax", 1, reduction<known::combination::greatest>},
   {"ReduceMin", 1, reduction<known::combination::least>},
   {"ReduceProd", 1, reduction<known::combination::multiply>},
   {"ReduceSum", 1, reduction<known::combination::add>},
-  {"Reshape", 1, one<reshaped<shape_rules::reshape>>},
+  {"Reshape", 1, one<reshaped<shape_rules::reshape>>, 1},
   {"Round", 1, change<known::change::round>},
   {"ScatterND", 3, one<scatter>},
   {"Shape", 0, one<shape>},
@@ -358,17 +360,17 @@ inline constexpr row rows[] = {
   {"Sign", 1, change<known::change::sign>},
   {"Size", 0, one<size>},
   {"SizedSlice", 3, one<sized_slice>},
-  {"Slice", 1, one<slice>},
-  {"Split", 1, split},
+  {"Slice", 1, one<slice>, 1},
+  {"Split", 1, split, 1},
   {"Sqrt", 1, change<known::change::square_root>},
-  {"Squeeze", 1, one<reshaped<shape_rules::squeeze>>},
+  {"Squeeze", 1, one<reshaped<shape_rules::squeeze>>, 1},
   {"StridedSlice", 4, one<strided_slice>},
   {"Sub", 2, pair<known::combination::subtract>},
   {"Sum", every_input, all<known::combination::add>},
-  {"Tile", 2, one<tile>},
-  {"Transpose", 1, one<transpose>},
+  {"Tile", 2, one<tile>, 1},
+  {"Transpose", 1, one<transpose>, 1},
   {"Unpack", 1, unpack},
-  {"Unsqueeze", 1, one<reshaped<shape_rules::unsqueeze>>},
+  {"Unsqueeze", 1, one<reshaped<shape_rules::unsqueeze>>, 1},
   {"Where", 3, one<where>},
   {"Xor", 2, pair<known::comparison::one>},
 };
@@ -386,6 +388,12 @@ enum class value_rule : std::uint8_t { unknown, of_elements, of_shapes };
 inline value_rule value_rule_of(std::string_view type) {
   const auto* row = detail::value_rules::row_of(type);
   return row == nullptr ? value_rule::unknown : row->needs == 0 ? value_rule::of_shapes : value_rule::of_elements;
+}
+
+/// So many of the first inputs of an op are of what it makes: their elements in other places, whatever they are.
+inline std::size_t num_moved(std::string_view type) {
+  const auto* row = detail::value_rules::row_of(type);
+  return row == nullptr ? 0 : row->moves;
 }
 
 /// The first outputs of a call, as far as they are known; none if an input that the op needs is absent.

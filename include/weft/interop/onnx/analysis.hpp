@@ -3,8 +3,10 @@
 #pragma once
 
 #include "weft/interop/onnx/control_flow.hpp"
+#include "weft/interop/onnx/equal_values.hpp"
 #include "weft/interop/onnx/inference.hpp"
 #include "weft/interop/onnx/op_costs.hpp"
+#include "weft/interop/onnx/partly_known.hpp"
 #include "weft/interop/onnx/shapes.hpp"
 #include "weft/interop/onnx/tensors.hpp"
 #include "weft/io/tally.hpp"
@@ -50,7 +52,7 @@ public:
     for (const auto& x : m.graph().input()) {
       check_axes(x.type(), x.name());
       if (!main_.values.contains(x.name())) {
-        main_.values[x.name()].type = extents_.resolved(x.type(), true, x.name());
+        main_.values[x.name()] = {.type = extents_.resolved(x.type(), true, x.name()), .number = equal_.fresh()};
       }
     }
   }
@@ -194,33 +196,7 @@ private:
     check_axes(v.type, name);
     v.data = is_whole(t) ? &t : nullptr;
     v.parameter = true;
-  }
-
-  /// A parameter is known before the model runs: an initialiser, a Constant, and what follows from parameters alone.
-  static bool is_parameter(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
-    if (n.domain() == "ai.weft") {
-      return false;
-    }
-    if (inputs.empty()) {
-      return n.op_type() == "Constant" && type_of(n) == "Constant";
-    }
-    if (n.op_type().starts_with("Random") || n.op_type() == "Bernoulli" || n.op_type() == "Multinomial") {
-      return false;
-    }
-    for (const auto& a : n.attribute()) {
-      if (a.has_g() || a.graphs_size() != 0) { // bodies may read other things
-        return false;
-      }
-    }
-    bool any = false;
-    for (int i = 0; i < n.input_size(); ++i) {
-      const value* v = inputs[static_cast<std::size_t>(i)];
-      if (!n.input(i).empty() && (v == nullptr || !v->parameter)) {
-        return false;
-      }
-      any = any || v != nullptr;
-    }
-    return any;
+    v.number = equal_.fresh();
   }
 
   void spend(std::size_t visits) {
@@ -240,8 +216,6 @@ private:
       inputs.push_back(s.find(name));
     }
     node_cost cost{.parameter = is_parameter(n, inputs)};
-    const bool from_guesses =
-      std::any_of(inputs.begin(), inputs.end(), [](const value* v) { return v != nullptr && v->guessed; });
     std::vector<value> outputs(static_cast<std::size_t>(n.output_size()));
     const auto called = functions_.find({n.domain(), n.op_type(), overload_of(n)});
     if (called != functions_.end()) {
@@ -257,26 +231,12 @@ private:
       visit_op(n, inputs, s, depth, cost, outputs);
     }
     const bool is_op = called == functions_.end() && !has_body(n);
-    if (is_op && n.domain() != "ai.weft" && type_of(n) == n.op_type()) {
-      auto known = known_outputs_of(n, inputs, outputs, version_of(n.domain(), s));
-      for (std::size_t i = 0; i < std::min(known.size(), outputs.size()); ++i) {
-        outputs[i].known = std::move(known[i]);
-        if (outputs[i].known) {
-          outputs[i].type = type_of(outputs[i].type.tensor_type().elem_type(), outputs[i].known->dims);
-        }
-      }
+    const auto number = is_op ? equal_.first_output(n, version_of(n.domain(), s), inputs)
+                              : equal_.fresh(static_cast<std::uint64_t>(n.output_size()));
+    if (is_op && is_own(n)) {
+      learn_elements(n, inputs, outputs, version_of(n.domain(), s));
     }
-    for (int i = 0; i < n.output_size(); ++i) {
-      if (!n.output(i).empty()) {
-        value& v = outputs[static_cast<std::size_t>(i)];
-        v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed || from_guesses);
-        check_axes(v.type, n.output(i));
-        v.guessed = extents_.assume(v.type, n, n.output(i), inputs) || v.guessed;
-        if (v.known && extents_of(v.type) != v.known->dims) { // it is declared otherwise
-          v.known.reset();
-        }
-      }
-    }
+    settle(n, inputs, s, number, outputs);
     if (is_op) {
       add_cost(cost, n, inputs, outputs, s);
     }
@@ -295,6 +255,34 @@ private:
     return cost;
   }
 
+  /// Gives outputs, of which the first has this number and those after it the next ones, all extents that they lack.
+  void settle(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s, std::uint64_t number,
+              std::vector<value>& outputs) {
+    const bool from_guesses =
+      std::any_of(inputs.begin(), inputs.end(), [](const value* v) { return v != nullptr && v->guessed; });
+    for (int i = 0; i < n.output_size(); ++i) {
+      value& v = outputs[static_cast<std::size_t>(i)];
+      v.number = number + static_cast<std::uint64_t>(i);
+      if (n.output(i).empty()) {
+        continue;
+      }
+      v.guessed = extents_.take_decided(v) || v.guessed || from_guesses;
+      const bool is_open = !extents_of(v.type);
+      v.guessed = extents_.settle(v.type, s, n.output(i), v.guessed);
+      check_axes(v.type, n.output(i));
+      v.guessed = extents_.assume(v.type, n, n.output(i), inputs) || v.guessed;
+      if (is_open) {
+        extents_.decide(v);
+      }
+      if (v.known && extents_of(v.type) != v.known->dims) { // it is declared otherwise
+        v.known.reset();
+      }
+      if (v.part && extents_of(v.type) != v.part->open.dims) {
+        v.part.reset();
+      }
+    }
+  }
+
   /// The types of the outputs of a node that is no call and no control flow; bodies of others count once.
   void visit_op(const ::onnx::NodeProto& n, std::span<const value* const> inputs, const scope& s, int depth,
                 node_cost& cost, std::vector<value>& outputs) {
@@ -302,6 +290,9 @@ private:
     auto types = infer(n, inputs, version_of(n.domain(), s), extents_.rebatched(n, inputs), refused);
     if (!refused.empty()) {
       noted_.add("{node|nodes} that shape inference refuses", n.op_type());
+    }
+    if (is_own(n) && !types.empty()) {
+      take_known_extents(n, inputs, types[0]);
     }
     const auto length = length_of(n, inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -369,6 +360,7 @@ private:
     cost.text = total.text;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       outputs[i] = output_of(n, i, all);
+      outputs[i].part.reset(); // of one iteration
       if (is_assumed && i >= all.state.size()) { // as long as there are rounds
         outputs[i].guessed = true;
         outputs[i].known.reset();
@@ -418,6 +410,7 @@ private:
         if (one == nullptr || another == nullptr || *one != *another) {
           outputs[i].known.reset();
         }
+        outputs[i].part.reset();
       }
       if (differ) {
         noted_.add("{conditional|conditionals} whose branches differ in shape: those of the costlier branch count",
@@ -438,9 +431,11 @@ private:
     value& v = at->second;
     v = {.type = std::move(made.type),
          .known = std::move(made.known),
+         .part = std::move(made.part),
          .parameter = parameter,
          .guessed = made.guessed,
-         .length = made.length};
+         .length = made.length,
+         .number = made.number};
     if (i != 0) {
       return;
     }
@@ -502,8 +497,10 @@ private:
         v = given[at];
         v.parameter = false; // it is counted around the body
         v.storage = nullptr;
+        v.number = equal_.fresh(); // another one in the next iteration
+        v.part.reset();
       } else if (!v.parameter) {
-        v.type = extents_.resolved(g.input(i).type(), false, g.input(i).name());
+        v = {.type = extents_.resolved(g.input(i).type(), false, g.input(i).name()), .number = equal_.fresh()};
       }
       check_axes(v.type, g.input(i).name());
     }
@@ -579,6 +576,7 @@ private:
   std::size_t budget_ = 0; // nodes that may still be visited, or as much copied
   io::tally noted_;
   open_extents extents_;
+  equal_values equal_;
   std::map<std::uint32_t, double> float_bytes_;
   scope main_;
   std::set<std::string, std::less<>> loops_;

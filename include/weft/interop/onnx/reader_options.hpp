@@ -26,7 +26,8 @@ struct reader {
   /// Extent 0 of the model's inputs, as far as they share the extent 0 of the first one; 0: what the model says, and 1
   /// where it leaves that open.
   std::uint64_t batch = 0;
-  std::map<std::string, std::uint64_t, std::less<>> dimensions = {}; ///< extents of named dimensions, e.g. `seq_len`
+  /// Extents of named dimensions, e.g. `seq_len`, or of all that ops of a type decide by data, e.g. `NonZero`.
+  std::map<std::string, std::uint64_t, std::less<>> dimensions = {};
   std::uint64_t unknown_dimension = 1;                               ///< every other extent that is not known
   /// Rounds of a Loop, Scan or SequenceMap by the name of its op, of a Loop at most so many; `*`: of all others. Where
   /// the model does not tell them, one without that.

@@ -120,6 +120,30 @@ public:
     return guessed && !all_declared;
   }
 
+  /// Gives a tensor the extents that were decided for an equal one. Returns whether they were assumed.
+  bool take_decided(value& v) const {
+    const auto found = decided_.find(v.number);
+    if (found == decided_.end() || !v.type.has_tensor_type()) {
+      return false;
+    }
+    const auto& [dims, is_guessed] = found->second;
+    auto& shape = *v.type.mutable_tensor_type()->mutable_shape();
+    const auto rank = static_cast<int>(dims.size());
+    bool any = false;
+    for (int i = 0; i < rank && shape.dim_size() == rank; ++i) {
+      auto& d = *shape.mutable_dim(i);
+      any = any || !is_static(d);
+      d.set_dim_value(is_static(d) ? d.dim_value() : dims[static_cast<std::size_t>(i)]);
+    }
+    return any && is_guessed;
+  }
+  /// Remembers the extents of a tensor of which inference left some open, for those that are equal to it.
+  void decide(const value& v) {
+    if (auto dims = extents_of(v.type)) {
+      decided_.try_emplace(v.number, std::move(*dims), v.guessed);
+    }
+  }
+
   /// Gives what is still not known of output `name` of a node, or assumes it. Returns whether anything was assumed.
   bool assume(::onnx::TypeProto& type, const ::onnx::NodeProto& n, std::string_view name,
               std::span<const value* const> inputs) {
@@ -255,11 +279,16 @@ private:
     return batch();
   }
 
-  /// An extent with the name of a dimension, and true if it was assumed. Type: of the op that decides it.
+  /// An extent with the name of a dimension, or else with the type of the op that decides it, and true if it was
+  /// assumed.
   std::pair<std::int64_t, bool> given_or_assumed(const std::string& name, std::string_view type) {
-    names_.insert(name);
-    if (const auto given = options_.dimensions.find(name); given != options_.dimensions.end()) {
-      return {limited(given->second), false};
+    for (const auto called : {std::string_view{name}, type}) {
+      if (!called.empty()) {
+        names_.emplace(called);
+      }
+      if (const auto given = options_.dimensions.find(called); given != options_.dimensions.end()) {
+        return {limited(given->second), false};
+      }
     }
     assumed_.add({assumed_size::option::dimension, name, std::string{type}, options_.unknown_dimension});
     return {limited(options_.unknown_dimension), true};
@@ -302,6 +331,7 @@ private:
   bool gives_inputs_ = false; // extents that are open in the model
   io::assumed_sizes assumed_;
   std::set<std::string, std::less<>> names_; // that options may give extents by
+  std::map<std::uint64_t, std::pair<numbers, bool>> decided_; // by the number of a tensor; true: assumed
   io::tally& noted_;
 };
 

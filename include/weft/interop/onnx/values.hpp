@@ -57,10 +57,12 @@ struct value {
   ::onnx::TypeProto type = {};               ///< what is known of it
   const ::onnx::TensorProto* data = nullptr; ///< its elements, if the file has them
   mutable std::optional<ops::known_tensor> known = {}; ///< … or if they are few, and follow from others
+  std::optional<ops::partly_known_tensor> part = {};   ///< … or if only some of them do
   bool parameter = false;                    ///< known before the model runs
   bool guessed = false;                      ///< its shape was assumed, or follows from one that was
   const value* storage = nullptr;            ///< the parameter that it is a view of, or null
   std::optional<std::int64_t> length = {};   ///< of a sequence, if it is known
+  std::uint64_t number = 0;                  ///< of all tensors that are certainly equal to this one; 0: of none
 
   /// Its elements, if they are known; else null.
   const ops::known_tensor* elements() const {
@@ -140,6 +142,38 @@ inline std::optional<numbers> list_attribute(const ::onnx::NodeProto& n, std::st
 inline std::string type_of(const ::onnx::NodeProto& n) {
   const auto& d = n.domain();
   return d.empty() || d == "ai.onnx" || d == "ai.weft" ? n.op_type() : d + "." + n.op_type();
+}
+
+/// Whether an op of ONNX draws numbers, so that two of them with the same inputs make different tensors.
+inline bool is_random(std::string_view type) {
+  return type.starts_with("Random") || type == "Bernoulli" || type == "Multinomial";
+}
+
+/// A parameter is known before the model runs: an initialiser, a Constant, and what follows from parameters alone.
+inline bool is_parameter(const ::onnx::NodeProto& n, std::span<const value* const> inputs) {
+  if (n.domain() == "ai.weft") {
+    return false;
+  }
+  if (inputs.empty()) {
+    return n.op_type() == "Constant" && type_of(n) == "Constant";
+  }
+  if (is_random(n.op_type())) {
+    return false;
+  }
+  for (const auto& a : n.attribute()) {
+    if (a.has_g() || a.graphs_size() != 0) { // bodies may read other things
+      return false;
+    }
+  }
+  bool any = false;
+  for (int i = 0; i < n.input_size(); ++i) {
+    const value* v = inputs[static_cast<std::size_t>(i)];
+    if (!n.input(i).empty() && (v == nullptr || !v->parameter)) {
+      return false;
+    }
+    any = any || v != nullptr;
+  }
+  return any;
 }
 
 inline void add_captures(const ::onnx::GraphProto& g, std::set<std::string_view>& captured);
