@@ -55,6 +55,8 @@ def frozen_parameters():
         refused(*step, *options, '--freeze', '*,!adapter*', because="no parameter is called 'adapter*'; write patterns")
         refused(*step, *options, '--freeze', '*', because='leaves nothing to train')
         refused(*step, *options, '--freeze', '', because='a pattern is empty')
+    apart = flat(placed(llama, '--platform', 'hgx_a100_4gpu', *options[2:], *freeze, '--parallel', 'data=2'))
+    check(f'{4 * trained / 2**10:.1f} KiB of gradients all-reduced' in apart, f'only what is trained: {apart}')
     refused(llama + ':inference', *options, *freeze, because='give --train, or leave --freeze out')
 
 

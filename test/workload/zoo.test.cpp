@@ -246,15 +246,15 @@ TEST_CASE("zoo: sizes in a text are those of the options") {
   };
   same("gpt2+layers=2+hidden=96+heads=3@2x64", zoo::gpt2(2, {.layers = 2, .hidden = 96, .heads = 3, .length = 64}));
   same("gpt2+heads=3+hidden=96+layers=2@2x64", zoo::gpt2(2, {.layers = 2, .hidden = 96, .heads = 3, .length = 64}));
-  same("gpt2_small+layers=1+ffn=5+vocabulary=7+positions=9+tied=0+dropout=0@1x8",
+  same("gpt2_small+layers=1+ffn=5+vocabulary=7+positions=9+tied=0+dropout=0+lora=3@1x8",
        zoo::gpt2(1, {.layers = 1, .ffn = 5, .length = 8, .vocabulary = 7, .positions = 9, .tied = false,
-                     .dropout = false}));
+                     .dropout = false, .lora = 3}));
   same("gpt2+layers=1@1x2048", zoo::gpt2(1, {.layers = 1, .length = 2048, .positions = 2048}));
   same("bert+layers=1+predictions=3@1x600",
        zoo::bert(1, {.layers = 1, .length = 600, .predictions = 3, .positions = 600}));
-  same("llama3_8b+layers=1+qkv_bias=1+head_size=8+tied=1@1x16",
+  same("llama3_8b+layers=1+qkv_bias=1+head_size=8+tied=1+lora=2@1x16",
        zoo::llama(1, {.layers = 1, .kv_heads = 8, .head_size = 8, .ffn = 14'336, .vocabulary = 128'256, .length = 16,
-                      .qkv_bias = true, .tied = true}));
+                      .qkv_bias = true, .tied = true, .lora = 2}));
   same("switch_base+layers=2+experts=3+target_length=5@2x16",
        zoo::switch_transformer(2, {.layers = 2, .experts = 3, .length = 16, .target_length = 5}));
   same("vit+layers=1+image=32+patch=8+classes=10@2",
@@ -289,7 +289,7 @@ TEST_CASE("zoo: sizes that a network does not have, or cannot have, are refused"
   };
   CHECK_THROWS_WITH_AS(zoo::parse("gpt2+depth=3@2"),
                        "zoo: 'depth' in 'gpt2+depth=3@2' is not a size of gpt2; choose of layers, hidden, heads, ffn, "
-                       "vocabulary, positions, tied, dropout, as in gpt2+layers=4", value_error);
+                       "vocabulary, positions, tied, dropout, lora, as in gpt2+layers=4", value_error);
   refused("gpt2+", "is not a size of gpt2; choose of layers");
   refused("gpt2+=3", "is not a size of gpt2; choose of layers");
   refused("gpt2++layers=3", "is not a size of gpt2; choose of layers");
