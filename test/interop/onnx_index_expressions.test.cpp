@@ -24,7 +24,7 @@ ops::call call(std::string_view type, std::vector<extents> inputs, std::vector<e
   }
   return c;
 }
-std::string expression(const ops::call& c) { return onnx::detail::index_expression::of(c); }
+std::string expression(const ops::call& c) { return weft::onnx::detail::index_expression::of(c); }
 
 TEST_CASE("index expressions: products go along rows, columns and sums") {
   CHECK(expression(call("MatMul", {{2, 3}, {3, 4}}, {{2, 4}})) == "xz,zy->xy");

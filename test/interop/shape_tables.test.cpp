@@ -35,10 +35,10 @@ void check_inputs_left_out(std::string_view type, void (*infer)(ops::shape_call&
 }
 
 TEST_CASE("shape tables: a type of ONNX has one rule, and with any inputs left out no extent is made up") {
-  const auto& rules = onnx::detail::shape_rules();
+  const auto& rules = weft::onnx::detail::shape_rules();
   CHECK(rules.size() > 180);
   check_order(rules);
-  CHECK(onnx::detail::find_shape_rule("NoSuchOp") == nullptr);
+  CHECK(weft::onnx::detail::find_shape_rule("NoSuchOp") == nullptr);
   for (const auto& [type, row] : rules) {
     check_inputs_left_out(type, row->infer);
   }
