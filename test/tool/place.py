@@ -911,7 +911,8 @@ def main(folder):
     refused(*split[:1], '--platform', 'workstation_1gpu', '--parallel', 'data', because='no two devices')
     one = {'format': 'weft.workload', 'version': 1, 'ops': [{'name': 'op', 'type': 'MatMul', 'work': 1e12}]}
     refused(write('one.json', json.dumps(one)), *split[1:], '--parallel', 'data', because='not known')
-    refused(path('one.json'), *split[1:], '--parallel', 'tensor', because='known for bundled networks and ONNX models only')
+    refused(path('one.json'), *split[1:], '--parallel', 'tensor',
+            because='known for bundled networks and ONNX models only')
 
     # What is best for an objective must fit as well
     devices = [{'kind': 'cpu', 'speed': 1e12, 'memory': 1e9, 'memory_bandwidth': 1e11},
