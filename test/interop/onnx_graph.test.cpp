@@ -60,4 +60,41 @@ TEST_CASE("onnx: ops of a network that was written are split like those of the n
   }
 }
 
+using resident = std::vector<byte_count>;
+
+TEST_CASE("onnx: weights lie in parts along their own axes, those of inputs do not count") {
+  weft_test::onnx_model m;
+  m.input("x", {4096, 64}).weights("w", {64, 128}).weights("b", {128});
+  m.node("MatMul", {"x", "w"}, {"y"});
+  m.node("Add", {"y", "b"}, {"z"});
+  m.output("z", {4096, 128});
+  const auto read = m.read();
+  REQUIRE(read.graph);
+  const auto split = parallel::make_split_model(*read.graph, read.ops, all_of(read.ops));
+  CHECK(split.axes[0].extents == std::vector<std::uint64_t>{4096, 64, 128}); // x, z and y of xz,zy->xy
+  CHECK(split.axes[0].resident_parts == resident{0, 64 * 128 * 4, 64 * 128 * 4});
+  CHECK(parallel::resident_part(split.axes[0], read.ops, 0, 0, 2) == 64 * 128 * 4);
+  CHECK(parallel::resident_part(split.axes[0], read.ops, 0, 2, 2) == 64 * 128 * 2);
+  CHECK(split.axes[1].terms.empty()); // each part would add the biases again
+}
+
+TEST_CASE("onnx: a parameter of several readers lies whole where it is held") {
+  weft_test::onnx_model m;
+  m.input("ids", {8}, 7).weights("e", {1000, 64}).weights("w", {64, 64});
+  m.node("Gather", {"e", "ids"}, {"h"});
+  m.node("MatMul", {"h", "w"}, {"g"});
+  auto& logits = m.node("Gemm", {"g", "e"}, {"y"});
+  weft_test::onnx_model::set(logits, "transB", 1);
+  m.output("y", {8, 1000});
+  const auto read = m.read();
+  REQUIRE(read.graph);
+  const auto split = parallel::make_split_model(*read.graph, read.ops, all_of(read.ops));
+  for (const op_id v : {0u, 2u}) {
+    for (const auto parts : split.axes[v].resident_parts) {
+      CHECK(parts == 0);
+    }
+  }
+  CHECK(split.axes[1].resident_parts == resident{0, 64 * 64 * 4, 64 * 64 * 4});
+}
+
 } // namespace onnx_graph_test

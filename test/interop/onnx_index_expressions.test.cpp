@@ -5,7 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,7 +17,7 @@ using namespace weft;
 using extents = ops::call::extents;
 
 ops::call call(std::string_view type, std::vector<extents> inputs, std::vector<extents> outputs) {
-  ops::call c{.type = type};
+  ops::call c{.type = type, .version = 17};
   for (auto& dims : inputs) {
     c.inputs.emplace_back(std::move(dims));
   }
@@ -63,6 +65,29 @@ TEST_CASE("index expressions: images, rows, permutations and look-ups") {
   gather.numbers["axis"] = {1};
   CHECK(expression(gather) == "a.c,->ac");
   CHECK(expression(call("Relu", {{2}}, {{2}})).empty());
+  CHECK(expression(call("Sum", {{8, 4}, {4}, {8, 1}}, {{8, 4}})) == "ab,b,a.->ab");
+}
+
+TEST_CASE("index expressions: older operator sets, and what would be wrong in parts") {
+  auto softmax = call("Softmax", {{1, 1000, 1, 1}}, {{1, 1000, 1, 1}});
+  softmax.version = 11;
+  CHECK(expression(softmax) == "a...->a...");
+  auto add = call("Add", {{2, 3, 4, 4}, {4}}, {{2, 3, 4, 4}});
+  CHECK(expression(add).empty());
+  add.version = 6; // an attribute says where it is broadcast
+  CHECK(expression(add) == "->");
+  auto slice = call("Slice", {{8, 4}, {1}, {1}, {1}, {1}}, {{8, 4}});
+  slice.values = {std::nullopt, extents{-1}, extents{-100}, extents{0}, extents{-1}};
+  CHECK(expression(slice) == "->");
+  slice.values[4] = extents{1};
+  CHECK(expression(slice).empty());
+  auto norm = call("BatchNormalization", {{8, 6, 9}, {6}, {6}, {6}, {6}}, {{8, 6, 9}});
+  norm.numbers["training_mode"] = {1};
+  CHECK(expression(norm) == "->");
+  CHECK(expression(call("LayerNormalization", {{2, 3, 4}, {2, 1, 4}}, {{2, 3, 4}})) == "->");
+  CHECK(expression(call("com.microsoft.nchwc.MaxPool", {{8, 6, 9, 9}}, {{8, 6, 9, 9}})) == "->");
+  CHECK(expression(call("com.microsoft.Gelu", {{8, 6}}, {{8, 6}})).empty());
+  CHECK(expression(call("MaxPool", {}, {{8, 6, 9, 9}})) == "->");
 }
 
 TEST_CASE("index expressions: each fits the operands of its op") {

@@ -47,6 +47,21 @@ public:
   bool has(std::size_t inputs, std::size_t outputs) const { return in_.size() >= inputs && out_.size() >= outputs; }
   axes result() && { return std::move(a_); }
 
+  /// True if the operands have as many dimensions as an index expression says.
+  bool fits(std::string_view text) const {
+    const auto fit = [](std::string_view side, std::span<const shape> operands) {
+      for (std::size_t k = 0; !side.empty(); ++k) {
+        const auto end = std::min(side.find(','), side.size());
+        if (k >= operands.size() || end != operands[k].size()) {
+          return false;
+        }
+        side.remove_prefix(std::min(end + 1, side.size()));
+      }
+      return true;
+    };
+    const auto arrow = text.find("->");
+    return arrow != text.npos && fit(text.substr(0, arrow), in_) && fit(text.substr(arrow + 2), out_);
+  }
   /// `n..c,..cf->n..f`: letters are axes, points are dimensions that stay whole; further operands stay whole.
   void by_expression(std::string_view text) {
     std::array<std::uint32_t, 128> axis{};
@@ -265,10 +280,12 @@ struct expression {
   constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-/// One that holds for all ops of a type.
+/// One that holds for all ops of a type whose operands have as many dimensions.
 template <expression E>
 void by(axes_finder& f) {
-  f.by_expression(E.view());
+  if (f.fits(E.view())) {
+    f.by_expression(E.view());
+  }
 }
 /// Rows as letters say it, such as `rw` and `rv` (see `axes_finder::rows`).
 template <expression Inputs, expression Outputs>

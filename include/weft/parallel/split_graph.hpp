@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -27,7 +28,8 @@ public:
   split_model_builder(const model_graph& g, const workload& w, std::span<const op_id> origin)
       : g_{g}, w_{w}, origin_{origin} {}
 
-  split_model make() const {
+  split_model make() {
+    count_readers();
     split_model m{&w_, std::vector<split_axes>(w_.num_ops()), std::vector<bool>(w_.num_ops(), false),
                   std::vector<bool>(w_.num_ops(), false)};
     std::vector<bool> seen(g_.num_ops(), false); // copies, such as of what is made again, come after what they are of
@@ -91,7 +93,7 @@ private:
     }
     split_axes a{.extents = std::move(found.extents)};
     if (!holds && w_.resident_bytes(v) > 0) {
-      a.resident_parts = resident_parts(op, found.inputs, a.extents.size());
+      a.resident_parts = resident_parts(v, found.inputs, a.extents.size());
     }
     a.terms = inputs_with_terms(v);
     for (const tensor_id t : w_.inputs(v)) {
@@ -103,30 +105,55 @@ private:
     return a;
   }
 
-  /// The bytes of the parameters among an op's inputs that have an axis, by axis.
-  std::vector<byte_count> resident_parts(const model_graph::op& op,
-                                         const std::vector<std::vector<std::uint32_t>>& axes_of_inputs,
+  /// The bytes of the parameters among an op's inputs that have an axis, by axis: of those that it alone reads, once.
+  /// Others lie whole where the first reader is, as does all that it holds beside them.
+  std::vector<byte_count> resident_parts(op_id v, const std::vector<std::vector<std::uint32_t>>& axes_of_inputs,
                                          std::size_t num_axes) const {
+    const auto& op = op_of(v);
     std::vector<byte_count> bytes(num_axes, 0);
+    byte_count all = 0;
     for (std::size_t k = 0; k < op.inputs.size() && k < axes_of_inputs.size(); ++k) {
       const tensor_id t = op.inputs[k];
-      if (t == none || g_.producer(t) != none) {
+      if (t == none || readers_[t] == 0) {
         continue;
       }
-      for (std::uint32_t axis = 0; axis < num_axes; ++axis) {
+      all += g_.bytes(t);
+      for (std::uint32_t axis = 0; axis < num_axes && readers_[t] == 1; ++axis) {
         const auto& dims = axes_of_inputs[k];
         bytes[axis] += std::find(dims.begin(), dims.end(), axis) != dims.end() ? g_.bytes(t) : 0;
       }
     }
-    return bytes;
+    return all <= w_.resident_bytes(v) ? bytes : std::vector<byte_count>(num_axes, 0);
+  }
+  /// How often parameters that no op makes are named as an input.
+  void count_readers() {
+    readers_.assign(g_.num_tensors(), 0);
+    for (const op_id v : ids(g_.num_ops())) {
+      for (const auto* list : {&g_[v].inputs, &g_[v].captured}) {
+        for (const tensor_id t : *list) {
+          if (t != none && g_.producer(t) == none && g_.role(t) != tensor_role::input) {
+            ++readers_[t];
+          }
+        }
+      }
+    }
   }
 
   /// Sums take terms of all their inputs, what only moves numbers those of the first one.
   std::vector<bool> inputs_with_terms(op_id v) const {
     const auto& op = op_of(v);
     const bool sums = op.type == "Add" || op.type == "AddN" || op.type == "Neg" || op.type == "Sub";
-    const bool moves = op.type == "Identity" || op.type == "Reshape" || op.type == "Transpose";
+    constexpr std::string_view movers[] = {"ExpandDims", "Flatten",   "Identity", "Reshape",
+                                           "Squeeze",    "Transpose", "Unsqueeze"};
+    const bool moves = std::find(std::begin(movers), std::end(movers), op.type) != std::end(movers);
     if (!(sums || moves) || op.inputs.empty()) {
+      return {};
+    }
+    const auto is_sent = [&](tensor_id x) { // else each part would add it again
+      const auto& read = w_.inputs(v);
+      return std::any_of(read.begin(), read.end(), [&](tensor_id t) { return w_.bytes(t) > 0 && is(t, x); });
+    };
+    if (sums && !std::all_of(op.inputs.begin(), op.inputs.end(), is_sent)) {
       return {};
     }
     std::vector<bool> terms;
@@ -160,6 +187,7 @@ private:
   const model_graph& g_;
   const workload& w_;
   std::span<const op_id> origin_;
+  std::vector<std::uint32_t> readers_; // by tensor
 };
 
 } // namespace detail

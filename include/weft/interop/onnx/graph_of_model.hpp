@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,16 +22,26 @@ namespace weft::onnx::detail {
 /// Makes the graph of a model that has been read.
 class graph_of_model {
 public:
-  graph_of_model(const ::onnx::GraphProto& g, workload_of_graph& reading, const workload& w)
-      : g_{g}, reading_{reading}, w_{w} {}
+  graph_of_model(const ::onnx::ModelProto& m, workload_of_graph& reading, const workload& w)
+      : g_{m.graph()}, reading_{reading}, w_{w} {
+    for (const auto& set : m.opset_import()) {
+      version_ = set.domain().empty() || set.domain() == "ai.onnx" ? set.version() : version_;
+    }
+  }
 
-  /// The graph, with the model's nodes as its ops; null where a node reads what a later one makes.
+  /// The graph, with the model's nodes as its ops; null where a node reads what a later one makes, or tensors are
+  /// larger than anything.
   std::shared_ptr<const model_graph> operator()() && {
-    find_held();
-    for (const op_id v : ids(w_.num_ops())) {
-      if (!add(v)) {
-        return nullptr;
+    try {
+      find_held();
+      find_forms();
+      for (const op_id v : ids(w_.num_ops())) {
+        if (!add(v)) {
+          return nullptr;
+        }
       }
+    } catch (const error&) { // the workload needs less of it
+      return nullptr;
     }
     return std::make_shared<const model_graph>(std::move(made_));
   }
@@ -37,16 +49,37 @@ public:
 private:
   const ::onnx::NodeProto& node(op_id v) const { return g_.node(static_cast<int>(v)); }
 
-  model_graph::extents dims_of(std::string_view name) {
+  std::optional<model_graph::extents> known_dims_of(std::string_view name) {
     const value* v = reading_.find(name);
     const auto dims = v != nullptr ? extents_of(v->type) : std::nullopt;
     const bool known = dims && dims->size() <= std::size_t{ops::max_axes} &&
                        std::ranges::all_of(*dims, [](std::int64_t d) { return d >= 0; });
-    return known ? *dims : model_graph::extents{};
+    return known ? std::optional{model_graph::extents{dims->begin(), dims->end()}} : std::nullopt;
+  }
+  model_graph::extents dims_of(std::string_view name) { return known_dims_of(name).value_or(model_graph::extents{}); }
+  /// Parameters that are read in several forms: which parts of them are where, only their storage would tell.
+  void find_forms() {
+    std::unordered_map<const value*, std::string_view> names;
+    for (const auto& n : g_.node()) {
+      for (const auto& x : n.input()) {
+        const value* v = reading_.find(x);
+        if (v == nullptr || !v->parameter) {
+          continue;
+        }
+        const auto* storage = v->storage != nullptr ? v->storage : v;
+        const auto first = names.try_emplace(storage, x).first->second;
+        if (first != x) {
+          in_forms_.insert({first, x});
+        }
+      }
+    }
   }
   ops::element_type element_of(std::string_view name) {
     const value* v = reading_.find(name);
     return v != nullptr && v->type.has_tensor_type() ? v->type.tensor_type().elem_type() : ops::elements::unknown;
+  }
+  static bool is_control(const ::onnx::NodeProto& n, std::string_view tensor) {
+    return n.domain() == "ai.weft" && tensor.starts_with('^');
   }
   static bool is_variable(const ::onnx::NodeProto& n) { return n.domain() == "ai.weft" && n.op_type() == "VariableV2"; }
 
@@ -90,7 +123,7 @@ private:
                       .resident_bytes = w_.resident_bytes(v),
                       .kinds = w_.kinds(v)};
     for (const auto& x : n.input()) {
-      if (reading_.makes_parameters(v) || x.starts_with('^')) {
+      if (reading_.makes_parameters(v) || is_control(n, x)) {
         continue;
       }
       const auto t = x.empty() ? std::optional{tensor_id{none}} : tensor(x);
@@ -103,7 +136,7 @@ private:
     std::vector<model_graph::tensor> outputs;
     std::vector<const std::string*> names;
     for (const auto& x : n.output()) {
-      if (!x.empty() && !x.starts_with('^')) {
+      if (!x.empty() && !is_control(n, x)) {
         model_graph::tensor t{.element = element_of(x), .bytes = reading_.bytes_of(x)};
         if (held != held_.end()) {
           t.dims = held->second.first;
@@ -117,7 +150,7 @@ private:
         names.push_back(&x);
       }
     }
-    set_expression(n, outputs, o);
+    set_expression(v, outputs, o);
     const op_id made = made_.add_op(std::move(o), outputs);
     auto t = *made_.outputs(made).begin();
     for (const auto* name : names) {
@@ -126,25 +159,35 @@ private:
     return true;
   }
 
-  void set_expression(const ::onnx::NodeProto& n, const std::vector<model_graph::tensor>& outputs, model_graph::op& o) {
-    std::string text;
-    if (n.domain() == "ai.weft") {
-      const auto* given = attribute(n, "weft_axes");
-      text = given != nullptr ? given->s() : "";
-    } else {
-      ops::call call{.type = o.type};
-      for (const auto& a : n.attribute()) {
-        call.numbers[a.name()] = a.ints_size() > 0 ? ops::call::extents{a.ints().begin(), a.ints().end()}
-                                                   : ops::call::extents{a.i()};
-      }
-      for (const tensor_id t : o.inputs) {
-        call.inputs.push_back(t != none ? std::optional{made_.dims(t)} : std::nullopt);
-      }
-      for (const auto& t : outputs) {
-        call.outputs.emplace_back(t.dims);
-      }
-      text = index_expression::of(call);
+  void set_expression(op_id v, const std::vector<model_graph::tensor>& outputs, model_graph::op& o) {
+    const auto& n = node(v);
+    ops::call call{.type = o.type, .version = version_};
+    for (const auto& a : n.attribute()) {
+      call.numbers[a.name()] = a.ints_size() > 0 ? ops::call::extents{a.ints().begin(), a.ints().end()}
+                                                 : ops::call::extents{a.i()};
     }
+    bool known = !reading_.makes_parameters(v);
+    for (const auto& x : n.input()) {
+      if (is_control(n, x)) {
+        continue;
+      }
+      const value* read = reading_.find(x);
+      const auto* elements = read != nullptr ? read->elements() : nullptr;
+      const auto* whole = elements != nullptr ? elements->whole() : nullptr;
+      known = known && (x.empty() || (known_dims_of(x) && !in_forms_.contains(x)));
+      call.inputs.push_back(x.empty() ? std::nullopt : std::optional{dims_of(x)});
+      call.values.push_back(whole != nullptr ? std::optional{*whole} : std::nullopt);
+    }
+    for (const auto& x : n.output()) {
+      known = known && (x.empty() || is_control(n, x) || known_dims_of(x));
+    }
+    for (const auto& t : outputs) {
+      call.outputs.emplace_back(t.dims);
+    }
+    const auto* given = n.domain() == "ai.weft" ? attribute(n, "weft_axes") : nullptr;
+    const bool is_given = given != nullptr && index_expression::fits(given->s(), call);
+    auto text = n.domain() != "ai.weft" ? index_expression::of(call) : is_given ? given->s() : std::string{};
+    text = known ? std::move(text) : index_expression::whole();
     if (!text.empty()) {
       o.texts["axes"] = std::move(text);
     }
@@ -171,10 +214,12 @@ private:
   }
 
   const ::onnx::GraphProto& g_;
+  std::int64_t version_ = 1; // as models were before there were operator sets
   workload_of_graph& reading_;
   const workload& w_;
   model_graph made_;
   std::unordered_map<std::string_view, tensor_id> tensors_, parameters_;
+  std::set<std::string_view> in_forms_;
   std::unordered_map<op_id, std::pair<model_graph::extents, tensor_role>> held_; // by variable
 };
 

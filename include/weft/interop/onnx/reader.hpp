@@ -25,7 +25,7 @@ public:
   model read(const reader& options = {}) const {
     detail::workload_of_graph reading{decoded_, options, file_};
     auto m = reading();
-    m.graph = detail::graph_of_model{decoded_.graph(), reading, m.ops}();
+    m.graph = detail::graph_of_model{decoded_, reading, m.ops}();
     return m;
   }
 

@@ -235,6 +235,9 @@ private:
 
   void add_ops() {
     for (const op_id v : ids(count_)) {
+      is_size_[v] = makes_sizes(v);
+    }
+    for (const op_id v : ids(count_)) {
       const auto& n = node(v);
       const auto& cost = costs_[v];
       folded_ += cost.parameter && n.op_type() != "Constant" && n.op_type() != "ConstantOfShape" ? 1u : 0u;
@@ -248,7 +251,7 @@ private:
       if (n.domain() == "ai.weft") {
         group = restore(o, n, v);
       }
-      const bool sizes = is_size_[v] = makes_sizes(v);
+      const bool sizes = is_size_[v];
       num_of_sizes_ += sizes ? 1u : 0u;
       const auto reads = reads_of(v);
       if (cost.parameter || sizes) {
@@ -267,7 +270,8 @@ private:
     }
   }
 
-  /// What a node reads; of parameters their storage, unless it makes parameters of them.
+  /// What a node reads; of parameters their storage, unless it makes parameters of them. What works out sizes needs
+  /// nothing but other sizes: a shape is known without the tensor.
   std::vector<traced_value> reads_of(op_id v) {
     std::vector<traced_value> reads;
     for (const auto x : inputs_[v]) {
@@ -275,8 +279,11 @@ private:
       if (const auto made = made_by_.find(x); made != made_by_.end()) {
         read = {made->second.op, made->second.output};
       }
+      if (is_size_[v] && (read.op == none || !is_size_[read.op])) {
+        continue;
+      }
       const value& known = analysis_.main().values.at(x);
-      if (known.parameter && !costs_[v].parameter && !is_size_[v]) {
+      if (known.parameter && !costs_[v].parameter) {
         const value* storage = known.storage != nullptr ? known.storage : &known;
         const auto [at, is_new] = parameters_.try_emplace(storage, none);
         if (is_new) {

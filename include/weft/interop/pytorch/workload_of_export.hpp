@@ -281,10 +281,10 @@ private:
     if (type == "aten.clone" || type == "aten._to_copy") {
       return storage_form::copy;
     }
-    if (type.ends_with('_') && !type.ends_with("__")) {
+    const bool shows = facts != nullptr && facts->use == ops::device_use::view;
+    if (!shows && type.ends_with('_') && !type.ends_with("__")) {
       return storage_form::writes;
     }
-    const bool shows = facts != nullptr && facts->use == ops::device_use::view;
     return shows || std::ranges::find(views, type) != std::end(views) ? storage_form::view : storage_form::own;
   }
 

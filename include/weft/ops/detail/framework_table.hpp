@@ -372,9 +372,10 @@ inline constexpr family op_table[] = {
    "StopGradient",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::none}},
   {"Dropout", {.flop = flop::nothing, .use = use::view, .gradient = gradient::masks}},
-  {"EnsureShape ExpandDims Flatten PlaceholderWithDefault ReadVariableOp Squeeze Unsqueeze",
+  {"EnsureShape PlaceholderWithDefault ReadVariableOp",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves}},
-  {"Reshape", {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::reshape}},
+  {"ExpandDims Flatten Reshape Squeeze Unsqueeze",
+   {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::reshape}},
   {"Identity", {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::elementwise}},
   {"Variable VariableV2", {.flop = flop::nothing, .use = use::view, .gradient = gradient::variable}},
 
