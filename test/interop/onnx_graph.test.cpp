@@ -2,6 +2,7 @@
 #include "onnx_models.hpp"
 #include "weft/interop/onnx.hpp"
 #include "weft/model/graph_of_network.hpp"
+#include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_graph.hpp"
 #include "weft/workload/training_step.hpp"
 #include "weft/workload/zoo.hpp"
@@ -76,6 +77,12 @@ TEST_CASE("onnx: weights lie in parts along their own axes, those of inputs do n
   CHECK(parallel::resident_part(split.axes[0], read.ops, 0, 0, 2) == 64 * 128 * 4);
   CHECK(parallel::resident_part(split.axes[0], read.ops, 0, 2, 2) == 64 * 128 * 2);
   CHECK(split.axes[1].terms.empty()); // each part would add the biases again
+
+  const auto held = parallel::sharded_parameters(split, {2, none}, 0);
+  REQUIRE(held.size() == 2);
+  CHECK(held[0].is_split());
+  CHECK(held[0].bytes == 64 * 128 * 4);
+  CHECK(!held[1].is_split()); // the biases, where the sum is made
 }
 
 TEST_CASE("onnx: a parameter of several readers lies whole where it is held") {

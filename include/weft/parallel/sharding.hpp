@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft::parallel {
@@ -77,8 +78,33 @@ inline byte_count shard_bytes(const sharded_parameter& x, const device_mesh& mes
   return (x.bytes + parts - 1) / parts;
 }
 
+namespace detail {
+
+inline std::vector<sharded_parameter> held_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
+                                                      std::uint32_t along) {
+  std::vector<sharded_parameter> found;
+  for (const op_id v : ids(axis.size())) {
+    const byte_count all = is_update(m.ops->type(v)) ? 0 : m.ops->resident_bytes(v);
+    const auto& parts = m.axes[v].resident_parts;
+    const byte_count split = chosen_splits::in_parts(axis[v]) && !parts.empty() ? std::min(all, parts[axis[v]]) : 0;
+    for (const auto& [bytes, is_split] : {std::pair{split, true}, std::pair{all - split, false}}) {
+      if (bytes > 0) {
+        found.push_back({.name = std::string{m.ops->name(v)} + (is_split || split == 0 ? "" : "/whole"),
+                         .op = v,
+                         .bytes = bytes,
+                         .spec = is_split ? std::vector<std::uint32_t>{along} : std::vector<std::uint32_t>{}});
+      }
+    }
+  }
+  return found;
+}
+
+} // namespace detail
+
 /// The parameters of a model whose ops are split along `axis`, as `choose_splits` says, among the devices along the
-/// mesh's axis number `along`. Throws `value_error` for another number of ops. Complexity: linear in ops.
+/// mesh's axis number `along`. Of a model without variables, what its ops hold, under their names and without shapes:
+/// what is in parts with an op and what is whole are two. Throws `value_error` for another number of ops. Complexity:
+/// linear in ops.
 inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
                                                          std::uint32_t along) {
   if (axis.size() != m.axes.size()) {
@@ -100,7 +126,7 @@ inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, c
       x.spec[axis[v]] = along;
     }
   }
-  return found;
+  return found.empty() ? detail::held_parameters(m, axis, along) : found;
 }
 
 /// The work that grows with the batch, by what ranks that split ops do of it.

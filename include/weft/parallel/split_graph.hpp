@@ -105,13 +105,15 @@ private:
     return a;
   }
 
-  /// The bytes of the parameters among an op's inputs that have an axis, by axis: of those that it alone reads, once.
-  /// Others lie whole where the first reader is, as does all that it holds beside them.
+  /// The resident bytes of an op that are in parts with it, by axis: what it holds itself, such as a cache, and the
+  /// parameters among its inputs that have the axis and that it alone reads, once. Others lie whole where the first
+  /// reader is.
   std::vector<byte_count> resident_parts(op_id v, const std::vector<std::vector<std::uint32_t>>& axes_of_inputs,
                                          std::size_t num_axes) const {
     const auto& op = op_of(v);
-    std::vector<byte_count> bytes(num_axes, 0);
-    byte_count all = 0;
+    const std::vector<byte_count> own(num_axes, op.resident_bytes);
+    auto bytes = own;
+    byte_count all = op.resident_bytes;
     for (std::size_t k = 0; k < op.inputs.size() && k < axes_of_inputs.size(); ++k) {
       const tensor_id t = op.inputs[k];
       if (t == none || readers_[t] == 0) {
@@ -123,7 +125,7 @@ private:
         bytes[axis] += std::find(dims.begin(), dims.end(), axis) != dims.end() ? g_.bytes(t) : 0;
       }
     }
-    return all <= w_.resident_bytes(v) ? bytes : std::vector<byte_count>(num_axes, 0);
+    return all <= w_.resident_bytes(v) ? bytes : own;
   }
   /// How often parameters that no op makes are named as an input.
   void count_readers() {

@@ -120,7 +120,7 @@ private:
     model_graph::op o{.type = type_of(n),
                       .name = std::string{w_.name(v)},
                       .work = w_.work(v),
-                      .resident_bytes = w_.resident_bytes(v),
+                      .resident_bytes = n.domain() == "ai.weft" ? w_.resident_bytes(v) : 0,
                       .kinds = w_.kinds(v)};
     for (const auto& x : n.input()) {
       if (reading_.makes_parameters(v) || is_control(n, x)) {
