@@ -11,9 +11,9 @@ has no such stage). Everything but the boxes is determined by the file, so that
 
 has to count the same for as many boxes of a detection model; if fewer are found than proposed, the second
 NonMaxSuppression is given by its own name, which `place` tells. Biases, which PyTorch's figure leaves out, are up to
-1 % more. Needs python3-torch and
-python3-torchvision (tested with 1.13 and 0.14); Mask R-CNN takes 10 GB of memory and some minutes. `--dynamic` leaves
-height and width of the image open, so that they are asked for, too (`--dim height=800 --dim width=1066`).
+1 % more. Needs python3-torch and python3-torchvision (tested with 1.13 and 0.14); Mask R-CNN takes 10 GB of memory
+and some minutes. `--dynamic` leaves height and width of the image open, so that they are asked for, too (`--dim
+height=800 --dim width=1066`).
 
 The others leave the batch open (`place NETWORK.onnx --batch 512`); their figures are for one image."""
 import argparse
