@@ -176,7 +176,8 @@ private:
       const auto* whole = elements != nullptr ? elements->whole() : nullptr;
       known = known && (x.empty() || (known_dims_of(x) && !in_forms_.contains(x)));
       call.inputs.push_back(x.empty() ? std::nullopt : std::optional{dims_of(x)});
-      call.values.push_back(whole != nullptr ? std::optional{*whole} : std::nullopt);
+      const bool is_list = whole != nullptr && whole->size() <= std::size_t{ops::max_axes};
+      call.values.push_back(is_list ? std::optional{*whole} : std::nullopt);
     }
     for (const auto& x : n.output()) {
       known = known && (x.empty() || is_control(n, x) || known_dims_of(x));
