@@ -138,7 +138,7 @@ step_sharding shard_ops(const tool::target& target, const parallel::split_model&
 
 void write_sharding(const options& o, const tool::target& target, const tool::input& in, const step_sharding& s) {
   const auto& all = s.value.parameters;
-  if (!in.net && std::any_of(all.begin(), all.end(), [](const auto& x) { return x.is_split(); })) {
+  if (std::any_of(all.begin(), all.end(), [](const auto& x) { return x.is_split() && !x.shape; })) {
     throw weft::error("--sharding: along which dimension a parameter of a file is in parts is not written yet; ask for "
                       "--parallel data, or place a bundled network");
   }

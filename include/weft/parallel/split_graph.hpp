@@ -105,27 +105,26 @@ private:
     return a;
   }
 
-  /// The resident bytes of an op that are in parts with it, by axis: what it holds itself, such as a cache, and the
-  /// parameters among its inputs that have the axis and that it alone reads, once. Others lie whole where the first
-  /// reader is.
+  /// The resident bytes of an op that are in parts with it, by axis: all but the parameters among its inputs that do
+  /// not have the axis, and those that others read, too, which lie whole where the first reader is.
   std::vector<byte_count> resident_parts(op_id v, const std::vector<std::vector<std::uint32_t>>& axes_of_inputs,
                                          std::size_t num_axes) const {
-    const auto& op = op_of(v);
-    const std::vector<byte_count> own(num_axes, op.resident_bytes);
-    auto bytes = own;
-    byte_count all = op.resident_bytes;
-    for (std::size_t k = 0; k < op.inputs.size() && k < axes_of_inputs.size(); ++k) {
-      const tensor_id t = op.inputs[k];
+    const auto& inputs = op_of(v).inputs;
+    std::vector<byte_count> parts(num_axes, w_.resident_bytes(v));
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      const tensor_id t = inputs[k];
       if (t == none || readers_[t] == 0) {
         continue;
       }
-      all += g_.bytes(t);
-      for (std::uint32_t axis = 0; axis < num_axes && readers_[t] == 1; ++axis) {
-        const auto& dims = axes_of_inputs[k];
-        bytes[axis] += std::find(dims.begin(), dims.end(), axis) != dims.end() ? g_.bytes(t) : 0;
+      for (std::uint32_t axis = 0; axis < num_axes; ++axis) {
+        const auto has_axis = [&](const std::vector<std::uint32_t>& dims) {
+          return std::find(dims.begin(), dims.end(), axis) != dims.end();
+        };
+        const bool is_split = readers_[t] == 1 && k < axes_of_inputs.size() && has_axis(axes_of_inputs[k]);
+        parts[axis] -= is_split ? 0 : std::min(parts[axis], g_.bytes(t));
       }
     }
-    return all <= w_.resident_bytes(v) ? bytes : own;
+    return parts;
   }
   /// How often parameters that no op makes are named as an input.
   void count_readers() {
