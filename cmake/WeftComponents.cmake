@@ -98,8 +98,8 @@ macro(weft_make_components)
   endforeach()
 endmacro()
 
-string(JOIN "|" weft_folders core graph platform workload cost plan partition schedule concurrency bound validate
-  allocate refine simulate execute throughput evaluate objective shard solve parallel tool)
+string(JOIN "|" weft_folders core ops graph platform workload cost model plan partition schedule concurrency bound
+  validate allocate refine simulate execute throughput evaluate objective shard solve parallel tool)
 weft_declare(weft HEADERS
   "^(all|concurrency|execute|instance|models|networks|owning_problem|parallel|problem|shard)\\.hpp$|^(${weft_folders})/")
 weft_declare(views HEADERS "^views(\\.hpp$|/)" USES weft
