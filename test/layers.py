@@ -308,7 +308,7 @@ def self_test():
             "graph/nested/e.hpp": head + '#include "weft/graph/detail/d.hpp"\nusing graph::detail::d;\n',
             "graph/detail/d.hpp": head}
     cases = [  # (what is added to a good tree, what must be said)
-        ({"core/c.hpp": head + '#include "weft/graph/b.hpp"\n'}, "layer 0 (core) includes layer 1"),
+        ({"core/c.hpp": head + '#include "weft/graph/b.hpp"\n'}, "layer 0 (core) includes layer 2"),
         ({"validate/v.hpp": head + '#include "weft/partition/p.hpp"\n', "partition/p.hpp": head}, "must not depend on"),
         ({"core/c.hpp": head + '#include "weft/core/none.hpp"\n'}, "does not exist"),
         ({"plan/p.hpp": head + '#include "weft/graph/detail/d.hpp"\n', "graph/detail/d.hpp": head}, "for graph alone"),
