@@ -243,7 +243,7 @@ void expand(const model_options& o, input& in) {
   }
 }
 
-/// What is frozen of a bundled network, by the ops of its step.
+/// The frozen parameters of a bundled network, by the ops of its step.
 void take_frozen(const frozen_parameters& f, input& in) {
   if (f.count > 0) {
     for (const op_id v : in.origin) {

@@ -109,7 +109,7 @@ private:
     return options_.unknown_flop_per_element * call.out();
   }
 
-  /// What is written into a storage is written after all that read it before, and read after that.
+  /// Writes into a storage come after all that read it before, and reads after them.
   void order(op_id v) {
     const auto& o = g_[v];
     std::vector<op_id> before = o.after, read;

@@ -158,7 +158,7 @@ private:
     return std::ranges::any_of(p.keepers, [&](const keeper& k) { return k.is_held && kinds_[k.op] == kinds; });
   }
 
-  /// What ops hold of parameters that none of their readers holds.
+  /// Parameters that none of their readers holds, with the ops that do.
   std::vector<holding> held_later() const {
     std::vector<holding> found;
     for (std::uint32_t number = 0; number < parameters_.size(); ++number) {

@@ -126,7 +126,7 @@ private:
     }
     return parts;
   }
-  /// How often parameters that no op makes are named as an input.
+  /// The number of times that parameters that no op makes are named as an input.
   void count_readers() {
     readers_.assign(g_.num_tensors(), 0);
     for (const op_id v : ids(g_.num_ops())) {

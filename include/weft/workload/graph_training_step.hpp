@@ -124,7 +124,7 @@ private:
     }
   }
 
-  /// Which ops a gradient passes on its way to parameters. What an op holds does not depend on what is frozen.
+  /// Finds the ops that a gradient passes on its way to parameters. An op holds the same, whatever is frozen.
   void classify() {
     const auto holders = find_holders();
     std::vector<bool> would_depend(f_.num_ops(), false); // if nothing were frozen

@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Whether attributes have few elements: large constants need not be compared. Found without a look at these.
+  /// True if attributes have few elements: large constants need not be compared. Found without a look at these.
   static bool is_small(const ::onnx::AttributeProto& a) {
     constexpr std::size_t most = 1024;
     const auto& t = a.t();

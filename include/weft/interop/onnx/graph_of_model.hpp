@@ -83,7 +83,7 @@ private:
   }
   static bool is_variable(const ::onnx::NodeProto& n) { return n.domain() == "ai.weft" && n.op_type() == "VariableV2"; }
 
-  /// What variables of a network that was written hold: what is read of them, or the gradient that updates them. Those
+  /// The extents that variables of a written network hold: of what is read of them, or of the gradient. Those
   /// of a single number are states of the optimiser.
   void find_held() {
     const auto holds = [this](const std::string& name, const model_graph::extents& dims, tensor_role role) {
@@ -194,7 +194,7 @@ private:
     }
   }
 
-  /// What a node reads; of a parameter the form in which it reads it.
+  /// The tensor that a node reads; of a parameter the form in which it reads it.
   std::optional<tensor_id> tensor(const std::string& name) {
     const value* known = reading_.find(name);
     const bool is_parameter = known != nullptr && known->parameter;

@@ -226,7 +226,7 @@ private:
     }
     return text + "->xy";
   }
-  /// What is looked up along an axis; indices take its place.
+  /// Look-ups along an axis; indices take its place.
   static std::string gather(const ops::call& c) {
     const auto axis = axis_of(c, 0);
     if (!axis || !c.has_input(1) || c.rank(1) > max_rank) {

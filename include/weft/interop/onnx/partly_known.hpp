@@ -15,10 +15,10 @@
 
 namespace weft::onnx::detail {
 
-/// Whether a node is one of ONNX's own ops.
+/// True if a node is one of ONNX's own ops.
 inline bool is_own(const ::onnx::NodeProto& n) { return n.domain().empty() || n.domain() == "ai.onnx"; }
 
-/// What is known of the elements of an input, and of which it is not; nothing for tensors that are not small.
+/// The known elements of an input, and which of them are not known; nothing for tensors that are not small.
 inline std::optional<ops::partly_known_tensor> part_of(const value& v) {
   const auto one = ops::known_tensor::number(std::int64_t{1}), zero = ops::known_tensor::number(std::int64_t{0});
   if (const auto* x = v.elements()) {

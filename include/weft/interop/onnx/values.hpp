@@ -144,7 +144,7 @@ inline std::string type_of(const ::onnx::NodeProto& n) {
   return d.empty() || d == "ai.onnx" || d == "ai.weft" ? n.op_type() : d + "." + n.op_type();
 }
 
-/// Whether an op of ONNX draws numbers, so that two of them with the same inputs make different tensors.
+/// True if an op of ONNX draws numbers, so that two of them with the same inputs make different tensors.
 inline bool is_random(std::string_view type) {
   return type.starts_with("Random") || type == "Bernoulli" || type == "Multinomial";
 }

@@ -270,7 +270,7 @@ private:
     }
   }
 
-  /// What a node reads; of parameters their storage, unless it makes parameters of them. What works out sizes needs
+  /// The values that a node reads; of parameters their storage, unless it makes parameters of them. Size ops need
   /// nothing but other sizes: a shape is known without the tensor.
   std::vector<traced_value> reads_of(op_id v) {
     std::vector<traced_value> reads;

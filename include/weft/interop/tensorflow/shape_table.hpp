@@ -32,7 +32,7 @@ enum class shape_source : std::uint8_t {
   variable     ///< its declaration
 };
 
-/// What is known of the shapes that ops of a type make.
+/// Facts about the shapes that ops of a type make.
 struct shape_rule {
   void (*infer)(ops::shape_call&) = nullptr;       ///< null unless the source is `rule`
   bool (*translate)(translated_call&) = nullptr;   ///< puts its arguments in place; null: they are
