@@ -9,6 +9,7 @@
 #include "weft/ops/call.hpp"
 #include "weft/ops/catalogue.hpp"
 #include "weft/ops/einsum_equation.hpp"
+#include "weft/ops/element_type.hpp"
 #include "weft/ops/facts.hpp"
 #include "weft/ops/flop_rules.hpp"
 #include "weft/ops/flop_rules_attention.hpp"

@@ -5,7 +5,7 @@
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/ops/call.hpp"
-#include "weft/ops/shape_call.hpp"
+#include "weft/ops/element_type.hpp"
 #include "weft/platform/kinds.hpp"
 
 #include <algorithm>

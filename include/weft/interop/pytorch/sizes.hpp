@@ -9,7 +9,7 @@
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
 #include "weft/ops/call.hpp"
-#include "weft/ops/shape_call.hpp"
+#include "weft/ops/element_type.hpp"
 
 #include <cmath>
 #include <cstdint>

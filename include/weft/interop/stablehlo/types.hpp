@@ -6,7 +6,7 @@
 #include "weft/core/ids.hpp"
 #include "weft/io/text.hpp"
 #include "weft/ops/call.hpp"
-#include "weft/ops/shape_call.hpp"
+#include "weft/ops/element_type.hpp"
 
 #include <algorithm>
 #include <charconv>
