@@ -99,7 +99,7 @@ private:
       return o.work;
     }
     const auto call = call_of(g_, v);
-    const auto* facts = ops::find({o.type, ops::plain_type(o.type)});
+    const auto* facts = ops::find_by_name(o.type);
     if (facts != nullptr && facts->flop != nullptr) {
       return facts->flop(call);
     }

@@ -19,7 +19,7 @@ namespace weft::ops {
 inline axes axes_of(std::string_view type, std::string_view expression, std::span<const shape> inputs,
                     std::span<const shape> outputs) {
   axes_finder made{inputs, outputs};
-  const auto* known = find({type, plain_type(type)});
+  const auto* known = find_by_name(type);
   if (!expression.empty()) {
     made.by_expression(expression);
   } else if (known != nullptr && known->axes != nullptr) {

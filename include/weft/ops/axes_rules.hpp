@@ -31,6 +31,25 @@ struct axes {
 /// The extents of an operand.
 using shape = std::vector<std::uint64_t>;
 
+/// True if the operands that an index expression names have as many dimensions as it says, by the ranks of inputs and
+/// outputs; those that are not there have 0.
+template <class RankOfInput, class RankOfOutput>
+bool fits(std::string_view text, RankOfInput rank_of_input, RankOfOutput rank_of_output) {
+  const auto fit = [](std::string_view side, const auto& rank) {
+    for (std::size_t k = 0; !side.empty(); ++k) {
+      const auto end = std::min(side.find(','), side.size());
+      if (end != rank(k)) {
+        return false;
+      }
+      side.remove_prefix(std::min(end + 1, side.size()));
+    }
+    return true;
+  };
+  const auto arrow = text.find("->");
+  return arrow != text.npos && fit(text.substr(0, arrow), rank_of_input) &&
+         fit(text.substr(arrow + 2), rank_of_output);
+}
+
 /// Finds the axes of a call of an op.
 class axes_finder {
 public:
@@ -47,20 +66,11 @@ public:
   bool has(std::size_t inputs, std::size_t outputs) const { return in_.size() >= inputs && out_.size() >= outputs; }
   axes result() && { return std::move(a_); }
 
-  /// True if the operands have as many dimensions as an index expression says.
   bool fits(std::string_view text) const {
-    const auto fit = [](std::string_view side, std::span<const shape> operands) {
-      for (std::size_t k = 0; !side.empty(); ++k) {
-        const auto end = std::min(side.find(','), side.size());
-        if (k >= operands.size() || end != operands[k].size()) {
-          return false;
-        }
-        side.remove_prefix(std::min(end + 1, side.size()));
-      }
-      return true;
+    const auto rank_in = [](std::span<const shape> operands) {
+      return [operands](std::size_t k) { return k < operands.size() ? operands[k].size() : 0; };
     };
-    const auto arrow = text.find("->");
-    return arrow != text.npos && fit(text.substr(0, arrow), in_) && fit(text.substr(arrow + 2), out_);
+    return ops::fits(text, rank_in(in_), rank_in(out_));
   }
   /// `n..c,..cf->n..f`: letters are axes, points are dimensions that stay whole; further operands stay whole.
   void by_expression(std::string_view text) {

@@ -60,24 +60,27 @@ inline const facts* find(std::initializer_list<std::string_view> types) {
   return nullptr;
 }
 
-/// The facts about ops of that type, or else of its plain name, without domain and version. Types that nobody knows
-/// are differentiable, cost as much backward as forward, and their gradients read what they read and what they made;
-/// without work and inputs they are variables.
+/// The facts about ops of that type, or else of its plain name, without domain and version; or null.
+inline const facts* find_by_name(std::string_view type) {
+  return find({type, plain_type(type)});
+}
+
+/// The same. Types that nobody knows are differentiable, cost as much backward as forward, and their gradients read
+/// what they read and what they made; without work and inputs they are variables.
 inline facts facts_of(std::string_view type) {
-  const auto* found = find({type, plain_type(type)});
+  const auto* found = find_by_name(type);
   return found != nullptr ? *found : facts{.gradient = {.variable = true}};
 }
 
 /// The use that ops of that type make of a device; nothing if the type is not known. Beside the types of the tables
 /// those that training steps add are: `Loss`, and gradients of known types, such as `AddGrad`.
 inline std::optional<device_use> use_of(std::string_view type) {
-  const auto known = [](std::string_view t) { return find({t, plain_type(t)}); };
-  if (const auto* found = known(type)) {
+  if (const auto* found = find_by_name(type)) {
     return found->use;
   }
   constexpr std::string_view gradient = "Grad";
   const auto forward = type.substr(0, type.size() - (type.ends_with(gradient) ? gradient.size() : 0));
-  const bool is_known = forward == "Loss" || (forward != type && known(forward) != nullptr);
+  const bool is_known = forward == "Loss" || (forward != type && find_by_name(forward) != nullptr);
   return is_known ? std::optional{device_use::other} : std::nullopt;
 }
 

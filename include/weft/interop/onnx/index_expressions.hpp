@@ -2,6 +2,7 @@
 /// Index expressions of ONNX's ops whose attributes decide along which axes they may be split.
 #pragma once
 
+#include "weft/ops/axes_rules.hpp"
 #include "weft/ops/call.hpp"
 
 #include <algorithm>
@@ -63,19 +64,9 @@ public:
   static std::string whole() { return "->"; }
   /// True if the operands that it names have as many dimensions as it says: a file may hold what ONNX does not allow.
   static bool fits(std::string_view text, const ops::call& c) {
-    const auto arrow = text.find("->");
-    const auto fit = [](std::string_view side, const auto& operands) {
-      for (std::size_t k = 0; !side.empty(); ++k) {
-        const auto end = std::min(side.find(','), side.size());
-        const auto rank = k < operands.size() && operands[k] ? operands[k]->size() : 0;
-        if (end != rank) {
-          return false;
-        }
-        side.remove_prefix(std::min(end + 1, side.size()));
-      }
-      return true;
-    };
-    return arrow != text.npos && fit(text.substr(0, arrow), c.inputs) && fit(text.substr(arrow + 2), c.outputs);
+    return ops::fits(
+      text, [&](std::size_t k) { return c.rank(k); },
+      [&](std::size_t k) { return c.has_output(k) ? c.outputs[k]->size() : 0; });
   }
 
 private:

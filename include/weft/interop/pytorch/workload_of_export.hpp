@@ -277,7 +277,7 @@ private:
   /// The result may be its input in another form. `to`, `contiguous` and `type_as` copy only where they must.
   static storage_form form_of(std::string_view type) {
     static constexpr std::string_view views[] = {"aten.to", "aten.contiguous", "aten.type_as", "_operator.getitem"};
-    const auto* facts = ops::find({type, ops::plain_type(type)});
+    const auto* facts = ops::find_by_name(type);
     if (type == "aten.clone" || type == "aten._to_copy") {
       return storage_form::copy;
     }
@@ -341,7 +341,7 @@ private:
       return *inside;
     }
     const auto call = call_of(s, node, type, where);
-    const auto* facts = ops::find({type, ops::plain_type(type)});
+    const auto* facts = ops::find_by_name(type);
     if (facts != nullptr && facts->flop != nullptr) {
       return facts->flop(call);
     }
