@@ -21,14 +21,20 @@ namespace {
 
 using namespace weft;
 
-/// The ops of the graph that those of the model are.
+/// The ops of the graph that those of the model are, or its forward ops.
 std::vector<op_id> origin_of(const tool::input& in) {
   if (in.net) {
     return in.origin;
   }
-  std::vector<op_id> all(in.model.ops.num_ops());
+  std::vector<op_id> all(in.model.graph->num_ops());
   std::iota(all.begin(), all.end(), op_id{0});
   return all;
+}
+
+/// The ops that a training step has beside the forward ops.
+std::size_t added_ops(const tool::input& in) {
+  return in.step ? in.step->op.size() - static_cast<std::size_t>(std::ranges::count(in.step->role, step_role::forward))
+                 : 0;
 }
 
 bool has_updates(const workload& w) {
@@ -85,13 +91,12 @@ std::string about_unsplit_types(const parallel::split_model& m, const std::vecto
 } // namespace
 
 bool has_axes(const tool::input& in) {
-  const auto n = in.model.ops.num_ops();
-  return in.net ? in.origin.size() == n : in.model.graph && in.model.graph->num_ops() == n;
+  return (in.net || in.model.graph) && origin_of(in).size() + added_ops(in) == in.model.ops.num_ops();
 }
 
 parallel::split_model axes_of(const tool::input& in) {
-  return in.net ? parallel::make_split_model(graph_of(*in.net), in.model.ops, origin_of(in))
-                : parallel::make_split_model(*in.model.graph, in.model.ops, origin_of(in));
+  return parallel::make_split_model(in.net ? graph_of(*in.net) : *in.model.graph, in.model.ops, origin_of(in),
+                                    in.step.get());
 }
 
 step_sharding shard_batch(const tool::target& target, const tool::input& one, const std::vector<device_id>& devices,

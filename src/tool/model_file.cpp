@@ -225,7 +225,7 @@ void expand(const model_options& o, input& in) {
   if (!m.seconds.empty()) { // of the forward ops; what came from them takes as long per FLOP
     std::vector<double> seconds;
     for (const op_id v : ids(step.graph.num_ops())) {
-      const op_id from = step.origin[v];
+      const op_id from = step.from.op[v];
       seconds.push_back(v == from              ? m.seconds[v]
                         : m.ops.work(from) > 0 ? m.seconds[from] * (step.graph.work(v) / m.ops.work(from))
                                                : std::numeric_limits<double>::quiet_NaN());
@@ -233,6 +233,7 @@ void expand(const model_options& o, input& in) {
     m.seconds = std::move(seconds);
   }
   m.ops = std::move(step.graph);
+  in.step = std::make_shared<const step_origins>(std::move(step.from));
   m.notes.push_back(fmt::format("training step: {} forward ops, {} for gradients and updates", in.num_own_ops,
                                 m.ops.num_ops() - in.num_own_ops));
   if (kept) {

@@ -7,6 +7,7 @@
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/platform/platform.hpp"
+#include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/model.hpp"
 #include "weft/workload/nn/network.hpp"
 
@@ -38,6 +39,7 @@ struct input {
   std::shared_ptr<const model_source> from = {}; ///< for formats that are written again
   std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
+  std::shared_ptr<const weft::step_origins> step = {}; ///< of a training step made of a forward model
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
   std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
   std::vector<weft::byte_count> frozen = {}; ///< of what the first ops hold, the bytes that are not trained

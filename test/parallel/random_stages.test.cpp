@@ -24,7 +24,7 @@ namespace random_stages_test {
 using namespace weft;
 
 /// By op: what it is a gradient of, which for the gradient of a loss is that loss; `none` for others.
-std::vector<op_id> differentiated(const expanded_workload& made) {
+std::vector<op_id> differentiated(const expanded_step& made) {
   const auto& w = made.graph;
   std::map<std::string, op_id> losses;
   std::vector<op_id> of(w.num_ops(), none);
@@ -34,7 +34,7 @@ std::vector<op_id> differentiated(const expanded_workload& made) {
       losses[name] = v;
     } else if (name.starts_with("gradients/")) {
       const auto loss = losses.find(name.substr(10));
-      of[v] = loss == losses.end() ? made.origin[v] : loss->second;
+      of[v] = loss == losses.end() ? made.from.op[v] : loss->second;
     }
   }
   return of;

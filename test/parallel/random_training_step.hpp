@@ -20,7 +20,7 @@ enum class random_names { none, flat, in_layers };
 
 /// A random training step whose tensors of the forward pass grow with the batch: layers of up to four ops each with
 /// shortcuts to later layers, parameters beside the ops or in variables, some of which several ops read.
-inline expanded_workload random_training_step(std::uint64_t seed, byte_count batch, random_names names) {
+inline expanded_step random_training_step(std::uint64_t seed, byte_count batch, random_names names) {
   rng random{seed};
   constexpr std::array types{"MatMul", "Relu", "Add", "Mul", "Softmax", "Div", ""};
   const auto num_layers = 2 + random.below(8);

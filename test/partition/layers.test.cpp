@@ -258,7 +258,7 @@ TEST_CASE("find_layers: gradients are in the layer of their forward op, whatever
       for (const op_id v : ids(made.graph.num_ops())) {
         if (made.graph.name(v).starts_with("gradients/") && !made.graph.name(v).starts_with("gradients/loss/")) {
           CAPTURE(made.graph.name(v));
-          CHECK(l.part[p.component(v)] == l.part[p.component(made.origin[v])]);
+          CHECK(l.part[p.component(v)] == l.part[p.component(made.from.op[v])]);
         }
       }
     }

@@ -72,7 +72,7 @@ TEST_CASE("op gradients: rules by type, whatever the version and the domain") {
 
 TEST_CASE("graph training step: a chain of convolutions costs three times its forward pass") {
   const auto forward = chain(5, "Conv", 800);
-  const auto [w, origin] = training_step_with_origins(forward, {.rule = optimizer::momentum});
+  const auto [w, from] = training_step_with_origins(forward, {.rule = optimizer::momentum});
   const double updates = 5 * 4.0 * 200, loss = 2 * 1000;
   // The first layer's input has no gradient.
   CHECK(test::total_work(w) == 5e6 + 5e6 + 4e6 + updates + loss);
@@ -96,13 +96,13 @@ TEST_CASE("graph training step: a chain of convolutions costs three times its fo
   CHECK(w.group(weights) == none);
   CHECK(w.resident_bytes(update) == 800);
   CHECK(w.bytes(*w.outputs(weights).begin()) == 800);
-  REQUIRE(origin.size() == w.num_ops());
+  REQUIRE(from.op.size() == w.num_ops());
   for (const op_id v : ids(forward.num_ops())) {
-    CHECK(origin[v] == v);
+    CHECK(from.op[v] == v);
     CHECK(w.name(v) == forward.name(v));
   }
-  CHECK(origin[update] == 4);
-  CHECK(origin[test::find_op(w, "loss/layer_4")] == 5);
+  CHECK(from.op[update] == 4);
+  CHECK(from.op[test::find_op(w, "loss/layer_4")] == 5);
 }
 
 TEST_CASE("graph training step: one line makes one of any workload") {
@@ -416,7 +416,7 @@ TEST_CASE(
         o.recompute.push_back(v);
       }
     }
-    expanded_workload step;
+    expanded_step step;
     try {
       step = training_step_with_origins(forward, o); // build() throws for cycles and double edges
     } catch (const value_error&) {
@@ -425,7 +425,7 @@ TEST_CASE(
     ++trained;
     std::vector<int> updates(n, 0);
     for (const op_id v : ids(step.graph.num_ops())) {
-      updates[step.origin[v]] += step.graph.type(v) == "ApplyGradientDescent";
+      updates[step.from.op[v]] += step.graph.type(v) == "ApplyGradientDescent";
       if (v >= n && !step.graph.type(v).starts_with("Apply") && !step.graph.type(v).starts_with("Loss")) {
         CHECK(step.graph.out_edges(v).begin() != step.graph.out_edges(v).end()); // every gradient has a use
       }

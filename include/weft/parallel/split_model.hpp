@@ -36,11 +36,22 @@ struct split_model {
   std::vector<split_axes> axes = {};   ///< by op
   std::vector<bool> is_state = {};     ///< by op: a variable, whose reference stays where it is
   std::vector<bool> is_parameter = {}; ///< by op: a variable that is no state of an optimiser
+  /// By op: one with the same axes whose resident bytes it reads or changes where they are; `none`, or empty: no other.
+  std::vector<op_id> holder = {};
 
   /// True if there is an axis to split the op along, or a way to do it with terms of a sum.
   bool is_splittable(op_id v) const {
     const auto& a = axes[v];
     return !a.extents.empty() || std::find(a.terms.begin(), a.terms.end(), true) != a.terms.end();
+  }
+
+  /// True if an op along that axis finds what its holder has, which is split along another one, where it needs it.
+  bool meets_holder(op_id v, std::uint32_t axis, std::uint32_t of_holder) const {
+    const auto& parts = axes[holder[v]].resident_parts;
+    const auto split = [&](std::uint32_t a) {
+      return a < axes[v].extents.size() && (parts.empty() || parts[a] > 0) ? a : std::uint32_t{none};
+    };
+    return split(axis) == split(of_holder);
   }
 };
 

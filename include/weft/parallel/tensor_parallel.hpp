@@ -98,6 +98,23 @@ private:
   std::vector<std::vector<std::uint32_t>> variants_;
 };
 
+/// What an op reads where another one holds it is in the same parts for both.
+inline void tie_to_holders(const split_model& m, const split_variants& variants, shard::variant_problem& p) {
+  for (const op_id v : ids(m.holder.size())) {
+    const op_id from = m.holder[v];
+    if (from == none) {
+      continue;
+    }
+    std::vector<std::int64_t> matrix;
+    for (const auto a : variants.of(from)) {
+      for (const auto b : variants.of(v)) {
+        matrix.push_back(m.meets_holder(v, b, a) ? 0 : shard::never);
+      }
+    }
+    p.add_edge(from, v, matrix);
+  }
+}
+
 } // namespace detail
 
 /// The ops of a split model as a rank has them, an op for each axis: its part of the work, and of what is read and made
@@ -224,6 +241,7 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
       p.add_edge(from, v, matrix);
     }
   }
+  detail::tie_to_holders(m, variants, p);
   if (costs.capacity < static_cast<byte_count>(std::numeric_limits<std::int64_t>::max())) {
     p.set_limit(static_cast<std::int64_t>(costs.capacity));
   }
@@ -471,6 +489,10 @@ inline split_workload tensor_parallel(const split_model& m, const std::vector<st
     if (!variants.has(v, axis[v])) {
       throw refuse("op " + std::to_string(v) + " cannot be split along axis " + std::to_string(axis[v]) + " among " +
                    std::to_string(ranks.size()) + " ranks");
+    }
+    if (v < m.holder.size() && m.holder[v] != none && !m.meets_holder(v, axis[v], axis[m.holder[v]])) {
+      throw refuse("op " + std::to_string(v) + " needs other parts of what op " + std::to_string(m.holder[v]) +
+                   " holds than there are; take splits of choose_splits");
     }
   }
   for (const auto& where : ranks) {

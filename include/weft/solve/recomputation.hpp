@@ -36,7 +36,7 @@ struct recomputation_options {
 /// A training step that computes again as little as was found to be enough.
 struct recomputation_choice {
   std::vector<op_id> recompute = {}; ///< for `step_options::recompute`, ascending
-  expanded_workload step = {};
+  expanded_step step = {};
   double more_work = 0;  ///< beyond the step that keeps everything, in FLOP
   bool fits = false;     ///< if not, `step` is of those that were judged the one that lacks least
   bool is_exact = false; ///< all subsets of the parts were looked at: if the judge is exact, so is the answer

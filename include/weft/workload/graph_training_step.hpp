@@ -33,6 +33,38 @@ struct expanded_workload {
   std::vector<op_id> origin;
 };
 
+/// The purpose of an op of a training step.
+enum class step_role : std::uint8_t {
+  forward,
+  again, ///< a forward op once more, whose results were not kept
+  loss,  ///< … of what its forward op makes, and its gradient
+  gradient,
+  parameter_gradient, ///< of parameters that an op holds
+  sum,                ///< of gradients
+  parameter_sum,      ///< of gradients of parameters that an op holds
+  update
+};
+
+/// One output of a forward op.
+struct forward_output {
+  op_id op = none;
+  std::uint32_t output = 0;
+};
+
+/// Where the ops and tensors of a training step come from.
+struct step_origins {
+  std::vector<op_id> op;          ///< by op: the forward op that it is, is a copy of, or works backward for
+  std::vector<step_role> role;    ///< by op
+  std::vector<op_id> holder;      ///< by op: the one whose parameters it reads, changes or makes gradients of, or `none`
+  std::vector<forward_output> of; ///< by tensor: what it is, is a copy of or the gradient of; `none` of parameters
+};
+
+/// A training step of a forward workload.
+struct expanded_step {
+  workload graph;
+  step_origins from;
+};
+
 namespace detail {
 
 /// Reverse accumulation over a workload that tells no shapes.
@@ -66,14 +98,17 @@ public:
     }
   }
 
-  expanded_workload finish() && { return {std::move(b_).build(), std::move(origin_)}; }
+  expanded_step finish() && {
+    expanded_step made{std::move(b_).build(), std::move(from_)};
+    for (const op_id v : ids(made.graph.num_ops())) {
+      of_[v].resize(made.graph.outputs(v).size()); // with what only orders ops
+      made.from.of.insert(made.from.of.end(), of_[v].begin(), of_[v].end());
+    }
+    return made;
+  }
 
 private:
-  /// One output of an op of the step.
-  struct value {
-    op_id op;
-    std::uint32_t output;
-  };
+  using value = forward_output; // of an op of the step
   using values = std::vector<value>;
   using tensors = std::vector<tensor_id>;
 
@@ -174,8 +209,28 @@ private:
     copy_ops(
       b_, f_, [this](op_id v) { return f_.resident_bytes(v); }, [this](tensor_id t) { return f_.bytes(t); });
     for (const op_id v : ids(f_.num_ops())) {
-      origin_.push_back(v);
+      note(v, step_role::forward, parameters_of_[v]);
+      for (const tensor_id t : f_.outputs(v)) {
+        of_[v].push_back(forward(t));
+      }
     }
+  }
+  /// Notes where the op comes from that was added last.
+  void note(op_id origin, step_role role, op_id holder) {
+    from_.op.push_back(origin);
+    from_.role.push_back(role);
+    from_.holder.push_back(holder);
+    of_.emplace_back();
+  }
+  forward_output forward(tensor_id t) const {
+    const op_id v = f_.producer(t);
+    return {v, t - *f_.outputs(v).begin()};
+  }
+  value add_output(op_id made, byte_count bytes, forward_output of) {
+    const auto output = b_.add_output(made, bytes);
+    of_[made].resize(output);
+    of_[made].push_back(of);
+    return {made, output};
   }
 
   /// The ops on which the loss is computed, ascending.
@@ -224,14 +279,9 @@ private:
     }
   }
 
-  value original(tensor_id t) const {
-    const op_id v = f_.producer(t);
-    return {v, t - *f_.outputs(v).begin()};
-  }
-
   /// What the gradient of `reader` gets for a tensor of the forward pass.
   value saved(tensor_id t, op_id reader) {
-    const auto [v, output] = original(t);
+    const auto [v, output] = forward(t);
     return {recomputed_[v] && recomputed_[reader] && segments_.find(v) == segments_.find(reader) ? made_again(v) : v,
             output};
   }
@@ -244,9 +294,9 @@ private:
         o.name = "recompute/" + name(v);
         o.resident_bytes = 0;
         copy_[v] = b_.add_op(std::move(o));
-        origin_.push_back(v);
+        note(v, step_role::again, parameters_of_[v]);
         for (const tensor_id t : f_.outputs(v)) {
-          b_.add_output(copy_[v], f_.bytes(t));
+          (void)add_output(copy_[v], f_.bytes(t), forward(t));
         }
         if (f_.resident_bytes(v) > 0 || parameters_of_[v] != none) {
           b_.colocate(v, copy_[v]);
@@ -261,7 +311,7 @@ private:
       open.pop_back();
       bool first = true;
       for (const tensor_id t : data_inputs(v)) {
-        const auto [from, output] = original(t);
+        const auto [from, output] = forward(t);
         first = first && !recomputed_[from];
         b_.add_edge(recomputed_[from] ? copy(from) : from, copy_[v], output);
       }
@@ -275,10 +325,11 @@ private:
   }
 
   /// Adds an op that came from v, without outputs yet.
-  op_id add(op_id v, std::string op_name, std::string op_type, double work, const values& reads) {
+  op_id add(op_id v, step_role role, op_id holder, std::string op_name, std::string op_type, double work,
+            const values& reads) {
     const op_id made =
       b_.add_op({.work = work, .kinds = f_.kinds(v), .name = std::move(op_name), .type = std::move(op_type)});
-    origin_.push_back(v);
+    note(v, role, holder);
     for (const auto& [from, output] : reads) {
       b_.add_edge(from, made, output);
     }
@@ -291,24 +342,24 @@ private:
     double work = 0;
     for (const tensor_id t : f_.outputs(v)) {
       if (f_.bytes(t) > 0) {
-        reads.push_back(original(t));
+        reads.push_back(forward(t));
         work += elements(f_.bytes(t));
       }
     }
-    const op_id loss = add(v, "loss/" + name(v), "Loss", work, reads);
+    const op_id loss = add(v, step_role::loss, none, "loss/" + name(v), "Loss", work, reads);
     b_.add_output(loss, o_.element_bytes);
     const bool silent = reads.empty(); // an op without results: the loss only waits for it
     if (silent) {
       b_.add_control_edge(v, loss);
     }
     reads.push_back({loss, 0});
-    const op_id gradient = add(v, "gradients/loss/" + name(v), "LossGrad", work, reads);
+    const op_id gradient = add(v, step_role::loss, none, "gradients/loss/" + name(v), "LossGrad", work, reads);
     if (o_.colocate_gradients) {
       b_.colocate(loss, gradient);
     }
     for (const tensor_id t : f_.outputs(v)) {
       if (f_.bytes(t) > 0) {
-        arrived_[t].push_back({gradient, b_.add_output(gradient, f_.bytes(t))});
+        arrived_[t].push_back(add_output(gradient, f_.bytes(t), forward(t)));
       }
     }
     if (silent) {
@@ -327,7 +378,7 @@ private:
   values arrived_at(op_id v) {
     values all;
     for (const tensor_id t : f_.outputs(v)) {
-      const auto terms = sum(v, "/AddN", gradient_bytes(t), arrived_[t]);
+      const auto terms = sum(v, "/AddN", gradient_bytes(t), arrived_[t], forward(t));
       all.insert(all.end(), terms.begin(), terms.end());
     }
     if (silent_[v] != none) {
@@ -336,15 +387,18 @@ private:
     return all;
   }
 
-  values sum(op_id v, const char* suffix, byte_count bytes, const values& terms) {
+  /// The sum of gradients of a forward tensor, or of the parameters that v holds.
+  values sum(op_id v, const char* suffix, byte_count bytes, const values& terms, forward_output of) {
     if (terms.size() < 2) {
       return terms;
     }
-    const op_id made = add(v, "gradients/" + name(v) + suffix, "AddN",
-                           static_cast<double>(terms.size() - 1) * elements(bytes), terms);
-    b_.add_output(made, bytes);
+    const bool of_parameters = of.op == none;
+    const op_id made =
+      add(v, of_parameters ? step_role::parameter_sum : step_role::sum, of_parameters ? v : op_id{none},
+          "gradients/" + name(v) + suffix, "AddN", static_cast<double>(terms.size() - 1) * elements(bytes), terms);
+    const auto total = add_output(made, bytes, of);
     colocate_gradient(v, made);
-    return {{made, 0}};
+    return {total};
   }
 
   void colocate_gradient(op_id v, op_id made) {
@@ -358,9 +412,10 @@ private:
     for (const tensor_id t : reads(v, of)) {
       dy.push_back(saved(t, v));
     }
-    const op_id made = add(v, "gradients/" + name(v) + part, gradient_type(v), work, dy);
+    const auto role = of.empty() ? step_role::parameter_gradient : step_role::gradient;
+    const op_id made = add(v, role, parameters_of_[v], "gradients/" + name(v) + part, gradient_type(v), work, dy);
     for (const tensor_id t : of) {
-      arrived_[t].push_back({made, b_.add_output(made, gradient_bytes(t))});
+      arrived_[t].push_back(add_output(made, gradient_bytes(t), forward(t)));
     }
     colocate_gradient(v, made);
     return made;
@@ -433,7 +488,7 @@ private:
       const double share = static_cast<double>(trained_bytes(holder)) / static_cast<double>(f_.resident_bytes(holder));
       const double work = std::max(share * f_.work(v), arriving); // at least each number is added to some gradient
       const op_id made = add_gradient(v, "/weights", work, dy, {});
-      changes_[holder].gradients.push_back({made, b_.add_output(made, trained_bytes(holder))});
+      changes_[holder].gradients.push_back(add_output(made, trained_bytes(holder), {}));
     }
   }
 
@@ -445,7 +500,7 @@ private:
     }
     const auto bytes = trained_bytes(v);
     if (!is_variable(f_, v) || f_.outputs(v).size() == 1) { // outputs of one variable are parts of it
-      gradients = sum(v, "/weights/AddN", bytes, gradients);
+      gradients = sum(v, "/weights/AddN", bytes, gradients, {});
     }
     const auto cost = cost_of(o_.rule);
     const op_id update = b_.add_op({.work = cost.flop_per_parameter * elements(bytes),
@@ -453,7 +508,7 @@ private:
                                     .kinds = f_.kinds(v),
                                     .name = std::string{cost.name} + "/update_" + name(v),
                                     .type = cost.update_type});
-    origin_.push_back(v);
+    note(v, step_role::update, v);
     b_.colocate(v, update);
     for (const auto& [from, output] : gradients) {
       b_.add_edge(from, update, output);
@@ -484,13 +539,14 @@ private:
   std::vector<op_id> silent_;   // per op without results the gradient of its loss
   std::vector<change> changes_;
   workload_builder b_;
-  std::vector<op_id> origin_;
+  step_origins from_;
+  std::vector<std::vector<forward_output>> of_; // by op of the step and output
 };
 
 } // namespace detail
 
-/// The training step of any forward workload, and per op of it the forward op that it came from; the forward ops come
-/// first and keep their ids, names and groups.
+/// The training step of any forward workload, and what its ops and tensors come from; the forward ops come first and
+/// keep their ids, names and groups.
 ///
 /// Parameters are the resident bytes of differentiable ops; op_catalogue.hpp knows those that are not differentiable or
 /// hold something else, by type, and up to 8 bytes are a constant. A loss (`loss/…`) is added to each output, and from
@@ -518,7 +574,7 @@ private:
 /// Throws `value_error` if nothing can be trained or the workload is a training step already, `dangling_id_error` for
 /// ids that do not exist. Complexity: O((n + m) log n).
 template <named_workload Workload>
-expanded_workload training_step_with_origins(const Workload& forward, const step_options& options = {}) {
+expanded_step training_step_with_origins(const Workload& forward, const step_options& options = {}) {
   return detail::graph_backward_pass<Workload>{forward, options}.finish();
 }
 
