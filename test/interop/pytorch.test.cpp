@@ -2,6 +2,10 @@
 #include "weft/interop/pytorch.hpp"
 #include "interop/pytorch_programs.hpp"
 #include "interop/reading.hpp"
+#include "parallel/built_net.hpp"
+#include "weft/parallel/split_graph.hpp"
+#include "weft/parallel/tensor_parallel.hpp"
+#include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/nn/conv.hpp"
 #include "weft/workload/nn/layers.hpp"
@@ -10,9 +14,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace pytorch_test {
 
@@ -161,6 +168,8 @@ TEST_CASE("PyTorch: a convolution block costs what it costs in nn") {
   CHECK(v.bytes(v.outputs(2)[1]) == 2 * 8 * 9 * 9 * 8);
 }
 
+json integer(std::int64_t value) { return {{"as_int", value}}; }
+
 /// A layer of a transformer: q, k, v and the output, attention, and a feed-forward part, with norms and residuals.
 exported_program transformer(const std::string& b, const std::string& s) {
   exported_program p;
@@ -178,12 +187,13 @@ exported_program transformer(const std::string& b, const std::string& s) {
   for (const std::string name : {"q", "k", "v"}) {
     linear(name, "x", "512");
     p.aten("view", {{"self", name}}, name + "_view", {b, s, "8", "64"});
-    p.aten("transpose.int", {{"self", name + "_view"}}, name + "_heads", {b, "8", s, "64"});
+    p.aten("transpose.int", {{"self", name + "_view"}, {"dim0", integer(1)}, {"dim1", integer(2)}}, name + "_heads",
+           {b, "8", s, "64"});
   }
   p.aten("scaled_dot_product_attention",
          {{"query", "q_heads"}, {"key", "k_heads"}, {"value", "v_heads"}, {"attn_mask", none_given()},
           {"dropout_p", {{"as_float", 0.0}}}, {"is_causal", {{"as_bool", true}}}}, "sdpa", {b, "8", s, "64"});
-  p.aten("transpose.int", {{"self", "sdpa"}}, "back", {b, s, "8", "64"});
+  p.aten("transpose.int", {{"self", "sdpa"}, {"dim0", integer(1)}, {"dim1", integer(2)}}, "back", {b, s, "8", "64"});
   p.aten("reshape", {{"self", "back"}}, "merged", {b, s, "512"});
   linear("o", "merged", "512");
   p.aten("add.Tensor", {{"self", "x"}, {"other", "o"}}, "add", {b, s, "512"});
@@ -254,6 +264,41 @@ TEST_CASE("PyTorch: a layer of a transformer, with symbolic sizes") {
   CHECK(total_work(read(transformer(srepr + ":3", "8").text()).ops) == layer(3, 8));
   CHECK(total_work(read(transformer(srepr + ":3", "8").text(), {.batch = 5}).ops) == layer(5, 8));
   CHECK(total_work(read(transformer(srepr, "8").text(), {.dimensions = {{"s77", 6}}}).ops) == layer(6, 8));
+}
+
+TEST_CASE("PyTorch: a layer of a transformer is split as by Megatron, and so is its training step") {
+  constexpr std::uint32_t ranks = 4;
+  const auto m = read(transformer("1", "1").text()); // one row: there are no rows to split
+  REQUIRE(m.graph != nullptr);
+  REQUIRE(m.graph->num_ops() == m.ops.num_ops());
+  std::vector<op_id> origin(m.ops.num_ops());
+  std::iota(origin.begin(), origin.end(), op_id{0});
+  const auto step = training_step_with_origins(m.ops, {.rule = optimizer::sgd});
+  for (const bool trains : {false, true}) {
+    CAPTURE(trains);
+    const auto& w = trains ? step.graph : m.ops;
+    const auto model = parallel::make_split_model(*m.graph, w, origin, trains ? &step.from : nullptr);
+    auto costs = test::costs_of(w, ranks, 1e9);
+    byte_count resident = 0;
+    for (const op_id v : ids(w.num_ops())) {
+      resident += w.resident_bytes(v);
+    }
+    costs.capacity = resident * (trains ? 2 : 1) * 11 / 10 / ranks; // parameters and gradients, in parts only
+    const auto chosen = parallel::choose_splits(model, ranks, costs, {.budget = {.moves = 5000}});
+    REQUIRE(chosen.found);
+    double sent = chosen.seconds;
+    for (const op_id v : ids(w.num_ops())) {
+      sent -= costs.op(v, chosen.axis[v]);
+      const bool is_product = w.type(v) == "aten.linear";
+      CHECK((trains || !is_product || parallel::chosen_splits::in_parts(chosen.axis[v])));
+    }
+    // An all-reduce of a row each after the attention and after the second product, and as many for the gradients of
+    // what the first ones read, but not of the layer's input.
+    const double megatron = (trains ? 3 : 2) * costs.transfer(parallel::resharding::all_reduce, 4 * 512);
+    CHECK(sent <= 1.1 * megatron);
+    CHECK(sent >= 0.5 * megatron);
+    CHECK(parallel::tensor_parallel(model, chosen.axis, test::on_ranks(w, ranks)).graph.num_ops() > 0);
+  }
 }
 
 TEST_CASE("PyTorch: expressions over symbols have values") {

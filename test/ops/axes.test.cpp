@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace op_axes_test {
@@ -17,43 +18,63 @@ using namespace weft;
 using shapes = std::vector<std::vector<std::uint64_t>>;
 using axes = std::vector<std::vector<std::uint32_t>>;
 
+ops::axes axes_of(std::string_view type, const std::string& expression, const shapes& inputs, const shapes& outputs) {
+  ops::call c{.type = type};
+  for (const auto& dims : inputs) {
+    c.inputs.emplace_back(ops::call::extents{dims.begin(), dims.end()});
+  }
+  for (const auto& dims : outputs) {
+    c.outputs.emplace_back(ops::call::extents{dims.begin(), dims.end()});
+  }
+  if (!expression.empty()) {
+    c.texts["axes"] = expression;
+  }
+  return ops::axes_of(c);
+}
+
 TEST_CASE("axes_of: what goes together") {
   SUBCASE("a product") {
-    const auto a = ops::axes_of("MatMul", "mk,nk->mn", shapes{{4, 6}, {8, 6}}, shapes{{4, 8}});
+    const auto a = axes_of("MatMul", "mk,nk->mn", shapes{{4, 6}, {8, 6}}, shapes{{4, 8}});
     CHECK(a.extents == std::vector<std::uint64_t>{4, 6, 8});
     CHECK(a.inputs == axes{{0, 1}, {2, 1}});
     CHECK(a.outputs == axes{{0, 2}});
   }
   SUBCASE("a sum with a bias, and with a scalar") {
-    const auto a = ops::axes_of("Add", "", shapes{{4, 6}, {6}, {}, {1, 6}}, shapes{{4, 6}});
+    const auto a = axes_of("Add", "", shapes{{4, 6}, {6}, {}, {1, 6}}, shapes{{4, 6}});
     CHECK(a.extents == std::vector<std::uint64_t>{4, 6});
     CHECK(a.inputs == axes{{0, 1}, {1}, {}, {none, 1}});
   }
   SUBCASE("a reshape: rows to batches and words, columns to heads") {
-    const auto a = ops::axes_of("Reshape", "", shapes{{32, 24}, {4}}, shapes{{4, 8, 6, 4}});
+    const auto a = axes_of("Reshape", "", shapes{{32, 24}, {4}}, shapes{{4, 8, 6, 4}});
     CHECK(a.extents == std::vector<std::uint64_t>{4, 6});
     CHECK(a.inputs == axes{{0, 1}, {none}});
     CHECK(a.outputs == axes{{0, none, 1, none}});
   }
   SUBCASE("rows of a normalisation, and a term of its parameters' gradient") {
-    const auto a = ops::axes_of("LayerNormGrad", "", shapes{{12, 6}, {12, 6}, {6}, {12}}, shapes{{12, 6}, {6}, {6}});
+    const auto a = axes_of("LayerNormGrad", "", shapes{{12, 6}, {12, 6}, {6}, {12}}, shapes{{12, 6}, {6}, {6}});
     CHECK(a.extents == std::vector<std::uint64_t>{12});
     CHECK(a.inputs == axes{{0, none}, {0, none}, {none}, {0}});
     CHECK(a.outputs == axes{{0, none}, {none}, {none}});
   }
   SUBCASE("embeddings") {
-    const auto a = ops::axes_of("Gather", "", shapes{{100, 6}, {4, 3}}, shapes{{4, 3, 6}});
+    const auto a = axes_of("Gather", "", shapes{{100, 6}, {4, 3}}, shapes{{4, 3, 6}});
     CHECK(a.extents == std::vector<std::uint64_t>{100, 4, 3, 6});
     CHECK(a.inputs == axes{{0, 3}, {1, 2}});
     CHECK(a.outputs == axes{{1, 2, 3}});
   }
   SUBCASE("a convolution") {
-    const auto a = ops::axes_of("Conv2D", "", shapes{{8, 32, 32, 3}, {3, 3, 3, 16}}, shapes{{8, 32, 32, 16}});
+    const auto a = axes_of("Conv2D", "", shapes{{8, 32, 32, 3}, {3, 3, 3, 16}}, shapes{{8, 32, 32, 16}});
     CHECK(a.extents == std::vector<std::uint64_t>{8, 3, 16});
     CHECK(a.outputs == axes{{0, none, none, 2}});
   }
-  CHECK(ops::axes_of("Mystery", "", shapes{{4}}, shapes{{4}}).extents.empty());
-  CHECK_THROWS_AS(ops::axes_of("MatMul", "mkx,kn->mn", shapes{{4, 6}, {6, 8}}, shapes{{4, 8}}), value_error);
+  SUBCASE("a product to which a bias is added") {
+    const auto a = axes_of("Gemm", "mk,kn,+n->mn", shapes{{4, 6}, {6, 8}, {8}}, shapes{{4, 8}});
+    CHECK(a.extents == std::vector<std::uint64_t>{4, 6, 8});
+    CHECK(a.inputs == axes{{0, 1}, {1, 2}, {2}});
+    CHECK(a.added == std::vector<bool>{false, false, true});
+  }
+  CHECK(axes_of("Mystery", "", shapes{{4}}, shapes{{4}}).extents.empty());
+  CHECK_THROWS_AS(axes_of("MatMul", "mkx,kn->mn", shapes{{4, 6}, {6, 8}}, shapes{{4, 8}}), value_error);
 }
 
 /// The axes of an op of a network.
@@ -66,7 +87,7 @@ ops::axes axes_in(const nn::network& net, op_id v) {
   for (const auto& t : op.outputs) {
     outputs.push_back(t.dims);
   }
-  return ops::axes_of(op.type, op.axes, inputs, outputs);
+  return axes_of(op.type, op.axes, inputs, outputs);
 }
 
 TEST_CASE("axes_of: dimensions of an axis can be split into what divides its extent, in all bundled networks") {

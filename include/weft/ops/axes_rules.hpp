@@ -4,6 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/ops/call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,11 +22,13 @@ namespace weft::ops {
 /// The axes of an op, as an index expression says them: `mk,kn->mn` of a matrix product has the axes m, n and k. Along
 /// an axis the op may be done in parts of equal size that do not need each other: each part reads of an input with the
 /// axis a part of that dimension, and the whole of an input without it, and makes a part of an output with the axis. Of
-/// an output without it, each part makes one term of a sum (k above; a mean divides by the count of the whole).
+/// an output without it, each part makes one term of a sum (k above; a mean divides by the count of the whole). An input
+/// that is added to the result, such as a bias in `mk,kn,+n->mn`, one of these parts alone adds.
 struct axes {
   std::vector<std::uint64_t> extents = {};              ///< by axis: it can be split into what divides this
   std::vector<std::vector<std::uint32_t>> inputs = {};  ///< by input and dimension: its axis, or `none`
   std::vector<std::vector<std::uint32_t>> outputs = {}; ///< the same
+  std::vector<bool> added = {};                         ///< by input; empty: none is added to the result
 };
 
 /// The extents of an operand.
@@ -38,7 +41,8 @@ bool fits(std::string_view text, RankOfInput rank_of_input, RankOfOutput rank_of
   const auto fit = [](std::string_view side, const auto& rank) {
     for (std::size_t k = 0; !side.empty(); ++k) {
       const auto end = std::min(side.find(','), side.size());
-      if (end != rank(k)) {
+      const std::size_t marks = side.front() == '+' ? 1 : 0;
+      if (end != rank(k) + marks) {
         return false;
       }
       side.remove_prefix(std::min(end + 1, side.size()));
@@ -53,7 +57,8 @@ bool fits(std::string_view text, RankOfInput rank_of_input, RankOfOutput rank_of
 /// Finds the axes of a call of an op.
 class axes_finder {
 public:
-  axes_finder(std::span<const shape> inputs, std::span<const shape> outputs) : in_{inputs}, out_{outputs} {
+  axes_finder(const ops::call& c, std::span<const shape> inputs, std::span<const shape> outputs)
+      : call_{c}, in_{inputs}, out_{outputs} {
     for (const auto& dims : in_) {
       a_.inputs.emplace_back(dims.size(), none);
     }
@@ -61,6 +66,7 @@ public:
       a_.outputs.emplace_back(dims.size(), none);
     }
   }
+  const ops::call& call() const { return call_; }
   std::span<const shape> inputs() const { return in_; }
   std::span<const shape> outputs() const { return out_; }
   bool has(std::size_t inputs, std::size_t outputs) const { return in_.size() >= inputs && out_.size() >= outputs; }
@@ -72,7 +78,8 @@ public:
     };
     return ops::fits(text, rank_in(in_), rank_in(out_));
   }
-  /// `n..c,..cf->n..f`: letters are axes, points are dimensions that stay whole; further operands stay whole.
+  /// `n..c,..cf->n..f`: letters are axes, points are dimensions that stay whole, and so do further operands; `+` is in
+  /// front of an input that is added to the result.
   void by_expression(std::string_view text) {
     std::array<std::uint32_t, 128> axis{};
     axis.fill(none);
@@ -87,6 +94,11 @@ public:
         if (c == ',') {
           ++k;
           d = 0;
+          continue;
+        }
+        if (c == '+' && d == 0 && k < in_.size() && &operands == &a_.inputs) {
+          a_.added.resize(in_.size(), false);
+          a_.added[k] = true;
           continue;
         }
         if (k >= shapes.size() || d >= shapes[k].size()) {
@@ -275,6 +287,7 @@ private:
     }
   }
 
+  const ops::call& call_;
   std::span<const shape> in_, out_;
   axes a_;
 };

@@ -30,7 +30,7 @@ public:
       : g_{g}, w_{w}, origin_{origin}, step_{step} {}
 
   split_model make() {
-    count_readers();
+    find_held();
     split_model m{&w_, std::vector<split_axes>(w_.num_ops()), std::vector<bool>(w_.num_ops(), false),
                   std::vector<bool>(w_.num_ops(), false)};
     std::vector<bool> seen(g_.num_ops(), false); // copies, such as of what is made again, come after what they are of
@@ -52,7 +52,6 @@ public:
   }
 
 private:
-  using shapes = std::vector<ops::shape>;
   using dimensions = std::vector<std::uint32_t>; // by dimension of a tensor: its axis, or `none`
 
   /// The op of the graph that op v is, is a copy of, or makes gradients for.
@@ -92,23 +91,16 @@ private:
   /// The axes of an op of the graph, by its operands there; of a variable each dimension of what it holds.
   ops::axes axes_in_graph(op_id of_graph) const {
     const auto& op = g_[of_graph];
-    shapes inputs, outputs;
-    for (const tensor_id t : op.inputs) {
-      inputs.push_back(t != none ? shape_of(t) : ops::shape{});
-    }
-    for (const tensor_id t : g_.outputs(of_graph)) {
-      outputs.push_back(shape_of(t));
-    }
     if (is_variable(of_graph)) {
-      return {.extents = outputs[0], .outputs = {all_of(outputs[0])}};
+      const auto held = shape_of(*g_.outputs(of_graph).begin());
+      return {.extents = held, .outputs = {all_of(held)}};
     }
-    const auto text = op.texts.find("axes");
-    const auto expression = text == op.texts.end() ? std::string_view{} : std::string_view{text->second};
-    auto found = ops::axes_of(op.type, expression, inputs, outputs);
+    auto found = ops::axes_of(call_of(g_, of_graph));
     if (is_update(op.type) && !found.extents.empty()) { // state as the gradient
+      const auto& gradient = g_.dims(op.inputs.back());
       for (std::size_t k = 0; k < op.inputs.size(); ++k) {
         const op_id from = op.inputs[k] != none ? g_.producer(op.inputs[k]) : op_id{none};
-        if (from != none && is_variable(from) && inputs[k] == inputs.back()) {
+        if (from != none && is_variable(from) && g_.dims(op.inputs[k]) == gradient) {
           found.inputs[k] = found.inputs.back();
         }
       }
@@ -168,17 +160,34 @@ private:
     }
     const auto held = held_by(step_->holder[v]);
     for (const tensor_id t : w_.outputs(v)) {
+      a.repeated.push_back(repeated(t, op.inputs, found, a.extents.size()));
       const auto at = std::find(op.inputs.begin(), op.inputs.end(), held);
       const bool of_held = role_of(v) == step_role::parameter_gradient && held != none && at != op.inputs.end();
       const auto k = static_cast<std::size_t>(at - op.inputs.begin());
       a.outputs.push_back(!of_held ? axes_of(t) : k < found.inputs.size() ? found.inputs[k] : dimensions{});
     }
-    if (is_sum(op.type) || (moves(op.type) && !op.inputs.empty())) { // linear in the gradient that arrives
+    if (is_sum(op) || moves(op)) { // linear in the gradient that arrives
       for (const tensor_id t : w_.inputs(v)) {
         a.terms.push_back(w_.bytes(t) > 0);
       }
     }
     return a;
+  }
+
+  /// The axes along which each part makes the whole gradient: of what is added to a sum, those that are summed up.
+  std::vector<std::uint32_t> repeated(tensor_id gradient, const std::vector<tensor_id>& operands, const ops::axes& found,
+                                      std::size_t num_axes) const {
+    const tensor_id of = tensor_of(gradient);
+    std::vector<std::uint32_t> axes;
+    for (std::size_t k = 0; of != none && k < found.added.size(); ++k) {
+      for (std::uint32_t axis = 0; found.added[k] && operands[k] == of && axis < num_axes; ++axis) {
+        const auto& made = found.outputs[0];
+        if (std::find(made.begin(), made.end(), axis) == made.end()) {
+          axes.push_back(axis);
+        }
+      }
+    }
+    return axes;
   }
 
   split_axes axes_of_sum(op_id v) const {
@@ -246,7 +255,7 @@ private:
     return a;
   }
 
-  /// The largest of the parameters that an op holds, which the gradients of all of them lie like.
+  /// The largest of the parameters that an op holds, as it reads it, which the gradients of all of them lie like.
   tensor_id held_by(op_id holder) const {
     const op_id from = holder != none ? origin_of(holder) : op_id{none};
     if (from == none) {
@@ -255,10 +264,13 @@ private:
     if (is_variable(from)) {
       return *g_.outputs(from).begin();
     }
+    const auto bytes = [this](tensor_id t) {
+      const auto of = t != none ? held_[t] : tensor_id{none};
+      return of != none && g_.role(of) == tensor_role::parameter ? g_.bytes(of) : 0;
+    };
     tensor_id largest = none;
     for (const tensor_id t : g_[from].inputs) {
-      const bool holds = t != none && readers_[t] > 0 && g_.role(t) == tensor_role::parameter;
-      largest = holds && (largest == none || g_.bytes(t) > g_.bytes(largest)) ? t : largest;
+      largest = bytes(t) > bytes(largest) ? t : largest;
     }
     return largest;
   }
@@ -284,17 +296,17 @@ private:
 
   /// The resident bytes of an op that are in parts with it, by axis: all but the parameters among its inputs that do
   /// not have the axis, and those that others read, too, which lie whole where the first reader is.
-  std::vector<byte_count> resident_parts(op_id v, const std::vector<std::vector<std::uint32_t>>& axes_of_inputs,
+  std::vector<byte_count> resident_parts(op_id v, const std::vector<dimensions>& axes_of_inputs,
                                          std::size_t num_axes) const {
     const auto& inputs = g_[origin_of(v)].inputs;
     std::vector<byte_count> parts(num_axes, w_.resident_bytes(v));
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      const tensor_id t = inputs[k];
-      if (t == none || readers_[t] == 0) {
+      const tensor_id t = inputs[k] != none ? held_[inputs[k]] : tensor_id{none};
+      if (t == none) {
         continue;
       }
       for (std::uint32_t axis = 0; axis < num_axes; ++axis) {
-        const auto has_axis = [&](const std::vector<std::uint32_t>& dims) {
+        const auto has_axis = [&](const dimensions& dims) {
           return std::find(dims.begin(), dims.end(), axis) != dims.end();
         };
         const bool is_split = readers_[t] == 1 && k < axes_of_inputs.size() && has_axis(axes_of_inputs[k]);
@@ -303,35 +315,52 @@ private:
     }
     return parts;
   }
-  /// The number of times that parameters that no op makes are named as an input.
-  void count_readers() {
+  /// Finds which tensors are parameters that no op makes, or forms of one, such as a transposed weight; and how often
+  /// each is read, in whichever form.
+  void find_held() {
+    held_.assign(g_.num_tensors(), none);
     readers_.assign(g_.num_tensors(), 0);
+    for (const tensor_id t : ids(g_.num_tensors())) {
+      held_[t] = g_.producer(t) == none && g_.role(t) != tensor_role::input ? t : tensor_id{none};
+    }
     for (const op_id v : ids(g_.num_ops())) {
-      for (const auto* list : {&g_[v].inputs, &g_[v].captured}) {
+      const auto& op = g_[v];
+      const bool is_form = (op.form == storage_form::view || op.form == storage_form::copy) && op.inputs.size() == 1 &&
+                           op.captured.empty() && op.inputs.front() != none && held_[op.inputs.front()] != none;
+      for (const tensor_id t : is_form ? g_.outputs(v) : id_range{}) {
+        held_[t] = held_[op.inputs.front()];
+      }
+      for (const auto* list : {&op.inputs, &op.captured}) {
         for (const tensor_id t : *list) {
-          if (t != none && g_.producer(t) == none && g_.role(t) != tensor_role::input) {
-            ++readers_[t];
+          if (!is_form && t != none && held_[t] != none) {
+            ++readers_[held_[t]];
           }
         }
       }
     }
   }
 
-  static bool is_sum(std::string_view type) {
-    return type == "Add" || type == "AddN" || type == "Neg" || type == "Sub";
+  /// True for a sum of tensors; what adds a number to one has fewer inputs.
+  static bool is_sum(const model_graph::op& op) {
+    const auto type = ops::plain_type(op.type);
+    const bool adds = type == "Add" || type == "Sub" || type == "add" || type == "sub" || type == "subtract";
+    return type == "AddN" || type == "Neg" || type == "neg" || type == "negate" || (adds && op.inputs.size() > 1);
   }
   /// True if numbers are moved and nothing else.
-  static bool moves(std::string_view type) {
-    constexpr std::string_view movers[] = {"ExpandDims", "Flatten",   "Identity", "Reshape",
-                                           "Squeeze",    "Transpose", "Unsqueeze"};
-    return std::find(std::begin(movers), std::end(movers), type) != std::end(movers);
+  static bool moves(const model_graph::op& op) {
+    constexpr std::string_view movers[] = {
+      "ExpandDims", "Flatten", "Identity", "Reshape",  "Squeeze", "Transpose", "Unsqueeze",   "clone",    "contiguous",
+      "detach",     "expand",  "flatten",  "permute",  "reshape", "squeeze",   "transpose",   "unsafe_view",
+      "unsqueeze",  "view"};
+    return !op.inputs.empty() &&
+           std::find(std::begin(movers), std::end(movers), ops::plain_type(op.type)) != std::end(movers);
   }
 
   /// Sums take terms of all their inputs, what only moves numbers those of the first one.
   std::vector<bool> inputs_with_terms(op_id v) const {
     const auto& op = g_[origin_of(v)];
-    const bool sums = is_sum(op.type);
-    if (!(sums || moves(op.type)) || op.inputs.empty()) {
+    const bool sums = is_sum(op);
+    if (!sums && !moves(op)) {
       return {};
     }
     const auto is = [&](tensor_id t, tensor_id x) { return x != none && tensor_of(t) == x; };
@@ -374,7 +403,8 @@ private:
   const workload& w_;
   std::span<const op_id> origin_;
   const step_origins* step_;
-  std::vector<std::uint32_t> readers_; // by tensor
+  std::vector<tensor_id> held_;        // by tensor: the parameter that it is or shows, or `none`
+  std::vector<std::uint32_t> readers_; // by parameter
 };
 
 } // namespace detail

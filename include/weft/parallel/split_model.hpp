@@ -16,6 +16,8 @@ struct split_axes {
   std::vector<std::uint64_t> extents = {};             ///< by axis
   std::vector<std::vector<std::uint32_t>> inputs = {}; ///< by place in `inputs(v)` and dimension
   std::vector<std::vector<std::uint32_t>> outputs = {};
+  /// By output: axes that it lacks and along which each part makes the whole of it, not a term; empty: none.
+  std::vector<std::vector<std::uint32_t>> repeated = {};
   std::vector<bool> terms = {}; ///< by input: those of which the op makes terms of its outputs; empty: it cannot
   /// By axis: of the resident bytes those that are in parts with the op, such as the weights of a product along
   /// columns; empty: all of them, as those of a variable are.

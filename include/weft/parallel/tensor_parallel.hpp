@@ -78,9 +78,12 @@ public:
 
   /// The layout in which an op that is split along `axis` leaves its output number k.
   static layout of_output(const split_axes& a, std::size_t k, std::uint32_t axis) {
-    return axis == none                 ? layout{}
-           : axis == chosen_splits::terms ? layout{layout::partial}
-                                        : along(a.outputs[k], axis, layout::partial);
+    if (axis == none || axis == chosen_splits::terms) {
+      return axis == none ? layout{} : layout{layout::partial};
+    }
+    const bool repeats = k < a.repeated.size() && std::find(a.repeated[k].begin(), a.repeated[k].end(), axis) !=
+                                                    a.repeated[k].end();
+    return along(a.outputs[k], axis, repeats ? layout::whole : layout::partial);
   }
   /// … and the one in which it needs its input number k.
   static layout of_input(const split_axes& a, std::size_t k, std::uint32_t axis) {

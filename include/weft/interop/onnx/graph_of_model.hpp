@@ -186,9 +186,9 @@ private:
       call.outputs.emplace_back(t.dims);
     }
     const auto* given = n.domain() == "ai.weft" ? attribute(n, "weft_axes") : nullptr;
-    const bool is_given = given != nullptr && index_expression::fits(given->s(), call);
-    auto text = n.domain() != "ai.weft" ? index_expression::of(call) : is_given ? given->s() : std::string{};
-    text = known ? std::move(text) : index_expression::whole();
+    const bool is_given = given != nullptr && index_expressions::fits(given->s(), call);
+    auto text = n.domain() != "ai.weft" ? index_expressions::of(call) : is_given ? given->s() : std::string{};
+    text = known ? std::move(text) : index_expressions::whole();
     if (!text.empty()) {
       o.texts["axes"] = std::move(text);
     }

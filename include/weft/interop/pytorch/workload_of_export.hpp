@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,6 +66,7 @@ public:
     for (const op_id v : lowered.unknown) {
       note_unknown(graph_[v].type);
     }
+    m.graph = std::make_shared<const model_graph>(std::move(graph_));
     m.float_bytes = sizes_.float_bytes();
     m.assumed = sizes_.unknown();
     m.assumed.insert(m.assumed.end(), loops_.list().begin(), loops_.list().end());

@@ -5,7 +5,7 @@
 #include "weft/ops/flop_rules.hpp"
 #include "weft/ops/flop_rules_attention.hpp"
 #include "weft/ops/flop_rules_classical.hpp"
-#include "weft/ops/axes_rules.hpp"
+#include "weft/ops/axes_rules_attributes.hpp"
 #include "weft/ops/facts.hpp"
 
 #include <array>

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Rules for the axes of ops whose attributes matter, with the names that PyTorch gives these.
+#pragma once
+
+#include "weft/ops/axes_rules.hpp"
+#include "weft/ops/index_expression.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weft::ops {
+
+/// Index expressions of calls as PyTorch makes them, of which operands that are not given are left out. An empty one
+/// says that the op stays whole.
+namespace aten_expressions {
+
+using namespace index_expression;
+
+inline std::string matmul(const call& c) { return product(c); }
+/// What is added comes first.
+inline std::string product_and_sum(const call& c) { return product(c, 1); }
+/// Of rows of any number of dimensions and weights `f, k`.
+inline std::string linear(const call& c) {
+  if (c.rank(0) == 0 || c.rank(0) > max_rank || c.rank(1) != 2) {
+    return {};
+  }
+  const auto rows = letters(c.rank(0) - 1);
+  return rows + "z,yz" + (c.has_input(2) ? ",+y" : "") + "->" + rows + "y";
+}
+inline std::string einsum(const call& c) {
+  std::string text;
+  for (const char x : c.text("equation", {})) {
+    text += x == ' ' ? "" : std::string(1, x);
+  }
+  const bool plain = text.find("->") != text.npos && text.find('.') == text.npos;
+  for (std::size_t begin = 0; plain && begin < text.size();) { // a letter twice is a diagonal
+    const auto end = std::min(text.find_first_of(",-", begin), text.size());
+    auto letters_of = text.substr(begin, end - begin);
+    std::sort(letters_of.begin(), letters_of.end());
+    if (std::adjacent_find(letters_of.begin(), letters_of.end()) != letters_of.end()) {
+      return {};
+    }
+    begin = end + (end < text.size() && text[end] == '-' ? 2 : 1);
+  }
+  return plain ? text : std::string{};
+}
+inline std::string convolve(const call& c) {
+  return convolution(c, c.number("transposed", 0) != 0 ? 0 : c.number("groups", 1)); // one image after another
+}
+/// By batch and head; a mask has them or is repeated along them. Of several queries to a head of keys, all stay together.
+inline std::string attention(const call& c) {
+  const auto rank = c.rank(0);
+  if (rank < 3 || rank > max_rank || c.rank(1) != rank || c.rank(2) != rank || !c.has_output()) {
+    return {};
+  }
+  const auto batch = letters(rank - 2);
+  const auto operand = batch + "..";
+  std::string text = operand + "," + operand + "," + operand;
+  for (std::size_t k = 3; k < c.inputs.size(); ++k) {
+    text += ",";
+    for (std::size_t d = 0; d < c.rank(k); ++d) {
+      const auto at = d + rank - std::min(rank, c.rank(k));
+      text += at + 2 < rank && (*c.inputs[k])[d] == (*c.inputs[0])[at] ? batch[at] : '.';
+    }
+  }
+  text += "->" + operand;
+  for (std::size_t k = 1; k < c.outputs.size(); ++k) {
+    const auto dims = c.has_output(k) ? c.outputs[k]->size() : 0;
+    text += "," + (dims + 1 == rank ? batch + "." : std::string(dims, '.'));
+  }
+  return text;
+}
+/// Statistics of the batch are by channel, and then no part of it is enough.
+inline std::string batch_normalisation(const call& c) {
+  return channels_first(c, c.number("training", 0) != 0 ? '.' : 'n');
+}
+inline std::string images(const call& c) { return channels_first(c); }
+/// The outermost dimension of the first input, which outputs have, too, if they are as long.
+inline std::string outermost(const call& c) {
+  if (c.rank(0) == 0) {
+    return {};
+  }
+  const auto operand = [&](const call::extents& dims) {
+    const bool has = !dims.empty() && dims[0] == (*c.inputs[0])[0];
+    return has ? "n" + std::string(dims.size() - 1, '.') : std::string(dims.size(), '.');
+  };
+  std::string text = operand(*c.inputs[0]) + "->";
+  for (std::size_t k = 0; k < c.outputs.size(); ++k) {
+    text += (k > 0 ? "," : "") + (c.has_output(k) ? operand(*c.outputs[k]) : "");
+  }
+  return text;
+}
+inline std::string layer_normalisation(const call& c) {
+  const auto shape = c.numbers.find("normalized_shape");
+  const std::size_t inner = shape == c.numbers.end() ? 1 : shape->second.size();
+  return inner > c.rank(0) || c.rank(0) > max_rank ? std::string{} : rows(c, c.rank(0) - inner, c.rank(0));
+}
+/// All but the dimension `dim`, the innermost if it is not given.
+inline std::string rows_of_dim(const call& c) {
+  const auto at = dimension(c, c.number("dim", -1));
+  return at ? rows(c, *at, *at + 1) : std::string{};
+}
+/// All but the two innermost dimensions.
+inline std::string matrices(const call& c) {
+  return c.rank(0) < 2 || c.rank(0) > max_rank ? std::string{} : rows(c, c.rank(0) - 2, c.rank(0));
+}
+/// Over the dimensions `dim`, or all; `reduced`: they are summed up.
+inline std::string reduction(const call& c, bool is_sum) {
+  const auto rank = c.rank(0);
+  if (rank > max_rank || !c.has_output()) {
+    return {};
+  }
+  auto read = letters(rank);
+  std::string made;
+  const auto given = c.numbers.find("dim");
+  const bool keeps = c.outputs[0]->size() == rank;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const bool goes = given == c.numbers.end() || given->second.empty() ||
+                      std::any_of(given->second.begin(), given->second.end(),
+                                  [&](std::int64_t axis) { return dimension(c, axis) == d; });
+    made += !goes ? std::string(1, read[d]) : keeps ? "." : "";
+    read[d] = goes && !is_sum ? '.' : read[d];
+  }
+  std::string text = read + "->" + made;
+  for (std::size_t k = 1; k < c.outputs.size(); ++k) {
+    text += "," + (c.has_output(k) && c.outputs[k]->size() == made.size() ? made : "");
+  }
+  return text;
+}
+inline std::string sum(const call& c) { return reduction(c, true); }
+inline std::string statistics(const call& c) { return reduction(c, false); }
+/// Two dimensions change places: `dim0` and `dim1`.
+inline std::string swapped(const call& c) {
+  const auto a = dimension(c, c.number("dim0", 0)), b = dimension(c, c.number("dim1", 1));
+  if (!a || !b) {
+    return {};
+  }
+  call::extents order(c.rank(0));
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    order[d] = static_cast<std::int64_t>(d == *a ? *b : d == *b ? *a : d);
+  }
+  return transposed(c, order);
+}
+/// The first input, repeated where it is shorter, and each output: what others say is read whole.
+inline std::string first_like_output(const call& c) {
+  if (!c.has_input(0) || !c.has_output() || c.outputs[0]->size() > max_rank) {
+    return {};
+  }
+  const auto made = letters(c.outputs[0]->size());
+  std::string text = aligned(*c.inputs[0], *c.outputs[0], made) + "->" + made;
+  for (std::size_t k = 1; k < c.outputs.size(); ++k) {
+    text += "," + (c.has_output(k) && c.outputs[k] == c.outputs[0] ? made : "");
+  }
+  return text;
+}
+inline std::string turned(const call& c) { return c.rank(0) == 2 ? "ab->ba" : std::string{}; }
+inline std::string permuted(const call& c) {
+  const auto order = c.numbers.find("dims");
+  return order == c.numbers.end() || order->second.size() != c.rank(0) ? std::string{} : transposed(c, order->second);
+}
+/// One index along `dim`, which goes; or each of them, to an output of its own.
+inline std::string without_dim(const call& c) {
+  const auto at = dimension(c, c.number("dim", 0));
+  if (!at) {
+    return {};
+  }
+  auto read = letters(c.rank(0));
+  auto made = read;
+  read[*at] = '.';
+  made.erase(*at, 1);
+  std::string text = read + "->" + made;
+  for (std::size_t k = 1; k < c.outputs.size(); ++k) {
+    text += "," + made;
+  }
+  return text;
+}
+/// The other way round.
+inline std::string with_dim(const call& c) {
+  if (c.inputs.empty() || c.rank(0) + 1 > max_rank) {
+    return {};
+  }
+  const auto rank = static_cast<std::int64_t>(c.rank(0)) + 1;
+  auto axis = c.number("dim", 0);
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis >= rank) {
+    return {};
+  }
+  const auto read = letters(c.rank(0));
+  auto made = read;
+  made.insert(static_cast<std::size_t>(axis), 1, '.');
+  std::string text = read;
+  for (std::size_t k = 1; k < c.inputs.size(); ++k) {
+    text += "," + read;
+  }
+  return text + "->" + made;
+}
+/// Look-ups in the first input along `dim`.
+inline std::string index_of_dim(const call& c) {
+  const auto at = dimension(c, c.number("dim", 0));
+  return at ? look_up(c, *at) : std::string{};
+}
+
+} // namespace aten_expressions
+
+namespace axes_rules {
+
+/// An expression that is made of the call, where it fits the operands.
+template <std::string (*Expression)(const call&)>
+void of_call(axes_finder& f) {
+  const auto text = Expression(f.call());
+  if (!text.empty() && f.fits(text)) {
+    f.by_expression(text);
+  }
+}
+
+inline constexpr auto matmul = of_call<aten_expressions::matmul>;
+inline constexpr auto product_and_sum = of_call<aten_expressions::product_and_sum>;
+inline constexpr auto linear = of_call<aten_expressions::linear>;
+inline constexpr auto einsum = of_call<aten_expressions::einsum>;
+inline constexpr auto convolve = of_call<aten_expressions::convolve>;
+inline constexpr auto attention = of_call<aten_expressions::attention>;
+inline constexpr auto batch_normalisation = of_call<aten_expressions::batch_normalisation>;
+inline constexpr auto outermost = of_call<aten_expressions::outermost>;
+inline constexpr auto layer_normalisation = of_call<aten_expressions::layer_normalisation>;
+inline constexpr auto rows_of_dim = of_call<aten_expressions::rows_of_dim>;
+inline constexpr auto matrices = of_call<aten_expressions::matrices>;
+inline constexpr auto sum = of_call<aten_expressions::sum>;
+inline constexpr auto statistics = of_call<aten_expressions::statistics>;
+inline constexpr auto swapped = of_call<aten_expressions::swapped>;
+inline constexpr auto turned = of_call<aten_expressions::turned>;
+inline constexpr auto permuted = of_call<aten_expressions::permuted>;
+inline constexpr auto without_dim = of_call<aten_expressions::without_dim>;
+inline constexpr auto with_dim = of_call<aten_expressions::with_dim>;
+inline constexpr auto index_of_dim = of_call<aten_expressions::index_of_dim>;
+inline constexpr auto images = of_call<aten_expressions::images>;
+inline constexpr auto first_like_output = of_call<aten_expressions::first_like_output>;
+
+} // namespace axes_rules
+
+} // namespace weft::ops
