@@ -165,28 +165,54 @@ TEST_CASE("split_step: what reads or changes weights has the parts of them that 
   const auto s = held_blocks(1, 64, {.rule = optimizer::sgd});
   const auto& w = s.step.graph;
   const auto m = s.model();
-  std::vector<std::uint32_t> axis(w.num_ops(), none);
+  const std::vector<std::uint32_t> axis(w.num_ops(), none);
   CHECK_NOTHROW(parallel::tensor_parallel(m, axis, on_ranks(w, ranks)));
-  std::size_t ties = 0;
-  for (const op_id v : ids(w.num_ops())) {
-    const op_id holder = m.holder[v];
-    if (holder == none) {
-      continue;
-    }
-    ++ties;
-    const bool is_update = s.step.from.role[v] == step_role::update;
-    CHECK((is_update || w.name(v).ends_with("/input")));
+  for (const auto& x : m.uses) {
+    const bool is_update = s.step.from.role[x.user] == step_role::update;
+    CHECK(x.changes == is_update);
+    CHECK((is_update || w.name(x.user).ends_with("/input")));
     for (const std::uint32_t of_weights : {1u, 2u}) { // k, n
       auto other = axis;
-      other[holder] = of_weights;
+      other[x.holder] = of_weights;
       CHECK_THROWS_AS(parallel::tensor_parallel(m, other, on_ranks(w, ranks)), value_error);
-      other[v] = of_weights;
-      CHECK(m.meets_holder(v, other[v], other[holder]));
+      CHECK(x.is_met(of_weights, of_weights));
+      CHECK(!x.is_met(of_weights, 3 - of_weights));
+      CHECK(x.is_met(none, of_weights) == !is_update); // a part of what is there
     }
-    CHECK(m.meets_holder(v, none, 0)); // rows of a product need all weights
-    CHECK(m.meets_holder(v, none, none));
+    CHECK(x.is_met(0, none)); // rows of a product need all weights
+    CHECK(x.is_met(none, none));
   }
-  CHECK(ties == 3 + 2); // updates, and gradients of what products read but for the first
+  CHECK(m.uses.size() == 3 + 2); // updates, and gradients of what products read but for the first
+}
+
+TEST_CASE("split_step: embeddings that are read twice, in two forms, are in parts for both") {
+  constexpr std::int64_t words = 1024, width_of_words = 64;
+  model_graph g;
+  const auto table = g.add_tensor({.dims = {words, width_of_words}, .role = tensor_role::parameter, .name = "table"});
+  const auto numbers = g.add_tensor({.dims = {1}, .element = ops::elements::int64, .role = tensor_role::input});
+  const auto made_by = [&](model_graph::op o, ops::call::extents dims) {
+    return *g.outputs(g.add_op(std::move(o), {{.dims = std::move(dims)}})).begin();
+  };
+  const auto row = made_by({.type = "aten.embedding", .name = "row", .inputs = {table, numbers}}, {1, width_of_words});
+  const auto turned =
+    made_by({.type = "aten.t", .name = "turned", .inputs = {table}, .form = storage_form::view}, {width_of_words, words});
+  (void)made_by({.type = "aten.mm", .name = "logits", .inputs = {row, turned}}, {1, words});
+  const auto lowered = lower(g);
+  const std::vector<op_id> all{0, 1, 2};
+  const auto m = parallel::make_split_model(g, lowered.graph, all);
+  REQUIRE(m.uses.size() == 1);
+  const auto& x = m.uses.front();
+  CHECK(x.holder == 0);
+  CHECK(x.user == 2);
+  CHECK(x.parts == std::vector<std::uint32_t>{0, none, 1}); // words, the one row, width
+  CHECK(x.needed == std::vector<std::uint32_t>{none, 1, 0}); // rows, width, words
+  CHECK(m.axes[0].resident_parts == std::vector<byte_count>{4 * words * width_of_words, 0, 4 * words * width_of_words});
+  auto costs = costs_of(lowered.graph, ranks, 1e9);
+  costs.capacity = 4 * words * width_of_words / 2;
+  const auto chosen = parallel::choose_splits(m, ranks, costs);
+  REQUIRE(chosen.found);
+  CHECK(x.is_met(chosen.axis[0], chosen.axis[2]));
+  CHECK(parallel::chosen_splits::in_parts(chosen.axis[0]));
 }
 
 TEST_CASE("split_step: a step of a network with variables has splits that fit where its parameters fit in parts only") {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/model/graph.hpp"
+#include "weft/model/traced_workload.hpp"
 #include "weft/ops/axes.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/workload/graph_training_step.hpp"
@@ -30,7 +32,7 @@ public:
       : g_{g}, w_{w}, origin_{origin}, step_{step} {}
 
   split_model make() {
-    find_held();
+    find_forms();
     split_model m{&w_, std::vector<split_axes>(w_.num_ops()), std::vector<bool>(w_.num_ops(), false),
                   std::vector<bool>(w_.num_ops(), false)};
     std::vector<bool> seen(g_.num_ops(), false); // copies, such as of what is made again, come after what they are of
@@ -45,9 +47,7 @@ public:
       m.axes[v].inputs.resize(w_.inputs(v).size());
       m.axes[v].outputs.resize(w_.outputs(v).size());
     }
-    if (step_ != nullptr) {
-      tie_to_holders(m);
-    }
+    add_uses(m);
     return m;
   }
 
@@ -128,10 +128,10 @@ private:
   }
 
   split_axes axes_of_forward(op_id v) const {
-    auto found = axes_in_graph(origin_of(v));
-    split_axes a{.extents = std::move(found.extents)};
+    const auto found = axes_in_graph(origin_of(v));
+    split_axes a{.extents = found.extents};
     if (!is_variable(origin_of(v)) && w_.resident_bytes(v) > 0) {
-      a.resident_parts = resident_parts(v, found.inputs, a.extents.size());
+      a.resident_parts = resident_parts(v, found);
     }
     a.terms = inputs_with_terms(v);
     for (const tensor_id t : w_.inputs(v)) {
@@ -149,22 +149,19 @@ private:
     const op_id from = origin_of(v);
     const auto& op = g_[from];
     const std::vector<tensor_id> made(g_.outputs(from).begin(), g_.outputs(from).end());
-    auto found = axes_in_graph(from);
+    const auto found = axes_in_graph(from);
     const auto axes_of = [&](tensor_id t) {
       auto axes = axes_of_operand(made, t, found.outputs);
       return axes.empty() ? axes_of_operand(op.inputs, t, found.inputs) : axes;
     };
-    split_axes a{.extents = std::move(found.extents)};
+    split_axes a{.extents = found.extents};
     for (const tensor_id t : w_.inputs(v)) {
       a.inputs.push_back(axes_of(t));
     }
-    const auto held = held_by(step_->holder[v]);
+    const tensor_id held = role_of(v) == step_role::parameter_gradient ? held_by(step_->holder[v]) : tensor_id{none};
     for (const tensor_id t : w_.outputs(v)) {
-      a.repeated.push_back(repeated(t, op.inputs, found, a.extents.size()));
-      const auto at = std::find(op.inputs.begin(), op.inputs.end(), held);
-      const bool of_held = role_of(v) == step_role::parameter_gradient && held != none && at != op.inputs.end();
-      const auto k = static_cast<std::size_t>(at - op.inputs.begin());
-      a.outputs.push_back(!of_held ? axes_of(t) : k < found.inputs.size() ? found.inputs[k] : dimensions{});
+      a.repeated.push_back(repeated(t, op.inputs, found));
+      a.outputs.push_back(held != none && w_.bytes(t) > 0 ? axes_of_held(from, found, held) : axes_of(t));
     }
     if (is_sum(op) || moves(op)) { // linear in the gradient that arrives
       for (const tensor_id t : w_.inputs(v)) {
@@ -175,12 +172,12 @@ private:
   }
 
   /// The axes along which each part makes the whole gradient: of what is added to a sum, those that are summed up.
-  std::vector<std::uint32_t> repeated(tensor_id gradient, const std::vector<tensor_id>& operands, const ops::axes& found,
-                                      std::size_t num_axes) const {
+  std::vector<std::uint32_t> repeated(tensor_id gradient, const std::vector<tensor_id>& operands,
+                                      const ops::axes& found) const {
     const tensor_id of = tensor_of(gradient);
     std::vector<std::uint32_t> axes;
     for (std::size_t k = 0; of != none && k < found.added.size(); ++k) {
-      for (std::uint32_t axis = 0; found.added[k] && operands[k] == of && axis < num_axes; ++axis) {
+      for (std::uint32_t axis = 0; found.added[k] && operands[k] == of && axis < found.extents.size(); ++axis) {
         const auto& made = found.outputs[0];
         if (std::find(made.begin(), made.end(), axis) == made.end()) {
           axes.push_back(axis);
@@ -233,15 +230,12 @@ private:
       return {};
     }
     const op_id from = origin_of(holder);
-    auto found = axes_in_graph(from);
-    const auto& read = g_[from].inputs;
-    const bool is_own = is_variable(from);
-    const auto k = static_cast<std::size_t>(std::find(read.begin(), read.end(), held) - read.begin());
-    const auto dims = is_own ? found.outputs[0] : k < found.inputs.size() ? found.inputs[k] : dimensions{};
-    split_axes a{.extents = std::move(found.extents)};
+    const auto found = axes_in_graph(from);
+    const auto dims = axes_of_held(from, found, held);
+    split_axes a{.extents = found.extents};
     const auto all = static_cast<double>(w_.resident_bytes(holder));
-    const auto parts = is_own ? std::vector<byte_count>(a.extents.size(), w_.resident_bytes(holder))
-                              : resident_parts(holder, found.inputs, a.extents.size());
+    const auto parts = is_variable(from) ? std::vector<byte_count>(a.extents.size(), w_.resident_bytes(holder))
+                                         : resident_parts(holder, found);
     for (std::size_t axis = 0; axis < a.extents.size(); ++axis) {
       const double share = static_cast<double>(parts[axis]) / all;
       if (share < 0.875 || std::find(dims.begin(), dims.end(), axis) == dims.end()) { // some biases may be whole
@@ -255,7 +249,7 @@ private:
     return a;
   }
 
-  /// The largest of the parameters that an op holds, as it reads it, which the gradients of all of them lie like.
+  /// The largest of the parameters that an op holds, which the gradients of all of them lie like.
   tensor_id held_by(op_id holder) const {
     const op_id from = holder != none ? origin_of(holder) : op_id{none};
     if (from == none) {
@@ -264,79 +258,160 @@ private:
     if (is_variable(from)) {
       return *g_.outputs(from).begin();
     }
-    const auto bytes = [this](tensor_id t) {
-      const auto of = t != none ? held_[t] : tensor_id{none};
-      return of != none && g_.role(of) == tensor_role::parameter ? g_.bytes(of) : 0;
-    };
     tensor_id largest = none;
-    for (const tensor_id t : g_[from].inputs) {
-      largest = bytes(t) > bytes(largest) ? t : largest;
+    for (const tensor_id t : read_by(from)) {
+      largest = g_.role(t) == tensor_role::parameter && (largest == none || g_.bytes(t) > g_.bytes(largest)) ? t
+                                                                                                              : largest;
     }
     return largest;
   }
-
-  /// Ops of a step read and change parameters where they are: in the same parts as the op that holds them. What is held
-  /// for an op of another kind is whole.
-  void tie_to_holders(split_model& m) const {
-    m.holder.assign(w_.num_ops(), none);
-    for (const op_id v : ids(step_->op.size())) {
-      const op_id holder = step_->holder[v];
-      const auto role = role_of(v);
-      const bool makes_gradient = role == step_role::parameter_gradient || role == step_role::parameter_sum;
-      if (holder == none || holder == v || makes_gradient) {
-        continue;
-      }
-      if (role == step_role::update || origin_of(v) == origin_of(holder)) {
-        m.holder[v] = holder;
-      } else {
-        m.axes[holder].resident_parts.assign(m.axes[holder].extents.size(), 0);
+  /// The parameters that an op reads in some form, each once.
+  std::vector<tensor_id> read_by(op_id of_graph) const {
+    std::vector<tensor_id> all;
+    for (const tensor_id t : g_[of_graph].inputs) {
+      if (t != none && forms_[t].of != none) {
+        all.push_back(forms_[t].of);
       }
     }
+    sort_unique(all);
+    return all;
   }
-
-  /// The resident bytes of an op that are in parts with it, by axis: all but the parameters among its inputs that do
-  /// not have the axis, and those that others read, too, which lie whole where the first reader is.
-  std::vector<byte_count> resident_parts(op_id v, const std::vector<dimensions>& axes_of_inputs,
-                                         std::size_t num_axes) const {
-    const auto& inputs = g_[origin_of(v)].inputs;
-    std::vector<byte_count> parts(num_axes, w_.resident_bytes(v));
+  /// By axis of an op: the dimension of a parameter of which it reads a part; `none`: all of it.
+  dimensions parts_of(op_id of_graph, const ops::axes& found, tensor_id parameter) const {
+    dimensions parts(found.extents.size(), none);
+    if (is_variable(of_graph)) {
+      return all_of(found.extents);
+    }
+    const auto& inputs = g_[of_graph].inputs;
+    std::vector<bool> is_first(parts.size(), true);
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      const tensor_id t = inputs[k] != none ? held_[inputs[k]] : tensor_id{none};
-      if (t == none) {
+      if (inputs[k] == none || forms_[inputs[k]].of != parameter) {
         continue;
       }
-      for (std::uint32_t axis = 0; axis < num_axes; ++axis) {
-        const auto has_axis = [&](const dimensions& dims) {
-          return std::find(dims.begin(), dims.end(), axis) != dims.end();
-        };
-        const bool is_split = readers_[t] == 1 && k < axes_of_inputs.size() && has_axis(axes_of_inputs[k]);
-        parts[axis] -= is_split ? 0 : std::min(parts[axis], g_.bytes(t));
+      for (std::uint32_t axis = 0; axis < parts.size(); ++axis) {
+        const auto& dims = found.inputs[k];
+        const auto at = static_cast<std::size_t>(std::find(dims.begin(), dims.end(), axis) - dims.begin());
+        const auto part = at < dims.size() ? forms_[inputs[k]].dims[at] : std::uint32_t{none};
+        parts[axis] = is_first[axis] || parts[axis] == part ? part : std::uint32_t{none};
+        is_first[axis] = false;
       }
     }
     return parts;
   }
-  /// Finds which tensors are parameters that no op makes, or forms of one, such as a transposed weight; and how often
-  /// each is read, in whichever form.
-  void find_held() {
-    held_.assign(g_.num_tensors(), none);
-    readers_.assign(g_.num_tensors(), 0);
+  /// The other way round: by dimension of the parameter, the axis along which the op reads a part of it.
+  dimensions axes_of_held(op_id of_graph, const ops::axes& found, tensor_id parameter) const {
+    dimensions axes(g_.dims(parameter).size(), none);
+    const auto parts = parts_of(of_graph, found, parameter);
+    for (std::uint32_t axis = 0; axis < parts.size(); ++axis) {
+      if (parts[axis] < axes.size()) {
+        axes[parts[axis]] = axis;
+      }
+    }
+    return axes;
+  }
+
+  /// The resident bytes of an op that are in parts with it, by axis: all but the parameters that it reads as a whole.
+  std::vector<byte_count> resident_parts(op_id v, const ops::axes& found) const {
+    const op_id from = origin_of(v);
+    std::vector<byte_count> parts(found.extents.size(), w_.resident_bytes(v));
+    for (const tensor_id t : read_by(from)) {
+      const bool is_there = holder_[t] == from || g_.bytes(t) <= traced_workload::copied;
+      const auto dims = is_there ? parts_of(from, found, t) : dimensions{};
+      for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+        parts[axis] -= dims[axis] != none ? 0 : std::min(parts[axis], g_.bytes(t));
+      }
+    }
+    return parts;
+  }
+
+  /// Finds which tensors are parameters that no op makes, or forms of one, such as a transposed weight, and which op
+  /// holds each: the first that reads it.
+  void find_forms() {
+    forms_.resize(g_.num_tensors());
     for (const tensor_id t : ids(g_.num_tensors())) {
-      held_[t] = g_.producer(t) == none && g_.role(t) != tensor_role::input ? t : tensor_id{none};
+      if (g_.producer(t) == none && g_.role(t) != tensor_role::input) {
+        forms_[t] = {t, all_of(shape_of(t))};
+      }
     }
     for (const op_id v : ids(g_.num_ops())) {
-      const auto& op = g_[v];
-      const bool is_form = (op.form == storage_form::view || op.form == storage_form::copy) && op.inputs.size() == 1 &&
-                           op.captured.empty() && op.inputs.front() != none && held_[op.inputs.front()] != none;
-      for (const tensor_id t : is_form ? g_.outputs(v) : id_range{}) {
-        held_[t] = held_[op.inputs.front()];
+      if (!is_form(v)) {
+        continue;
       }
-      for (const auto* list : {&op.inputs, &op.captured}) {
-        for (const tensor_id t : *list) {
-          if (!is_form && t != none && held_[t] != none) {
-            ++readers_[held_[t]];
-          }
+      const auto& of = forms_[g_[v].inputs.front()];
+      const auto found = axes_in_graph(v);
+      std::size_t k = 0;
+      for (const tensor_id t : g_.outputs(v)) {
+        auto& made = forms_[t] = {of.of, dimensions(g_.dims(t).size(), none)};
+        for (std::size_t d = 0; d < made.dims.size() && k < found.outputs.size(); ++d) {
+          const auto& dims = found.inputs[0];
+          const auto axis = found.outputs[k][d];
+          const auto at = static_cast<std::size_t>(std::find(dims.begin(), dims.end(), axis) - dims.begin());
+          made.dims[d] = axis != none && at < dims.size() ? of.dims[at] : std::uint32_t{none};
+        }
+        ++k;
+      }
+    }
+    holder_.assign(g_.num_tensors(), none);
+    for (const op_id v : ids(g_.num_ops())) {
+      for (const tensor_id t : is_form(v) ? std::vector<tensor_id>{} : read_by(v)) {
+        holder_[t] = holder_[t] == none ? v : holder_[t];
+      }
+    }
+    at_.assign(g_.num_ops(), none);
+    for (const op_id v : ids(w_.num_ops())) {
+      if (const op_id from = origin_of(v); from != none && role_of(v) == step_role::forward && at_[from] == none) {
+        at_[from] = v;
+      }
+    }
+  }
+  /// True for an op that shows or copies one parameter.
+  bool is_form(op_id of_graph) const {
+    const auto& op = g_[of_graph];
+    return (op.form == storage_form::view || op.form == storage_form::copy) && op.inputs.size() == 1 &&
+           op.captured.empty() && op.inputs.front() != none && forms_[op.inputs.front()].of != none;
+  }
+
+  /// Notes that an op uses a parameter where it is: with the first op that reads it, or as a variable.
+  void add_use(split_model& m, tensor_id parameter, op_id user, dimensions needed, bool changes) const {
+    const op_id from = holder_[parameter] != none ? holder_[parameter] : g_.producer(parameter);
+    const op_id by = from != none ? at_[from] : op_id{none};
+    if (by != none && by != user && g_.bytes(parameter) > traced_workload::copied) {
+      m.uses.push_back({by, user, parts_of(from, axes_in_graph(from), parameter), std::move(needed), changes});
+    }
+  }
+  void add_uses(split_model& m) const {
+    for (const op_id v : ids(w_.num_ops())) {
+      const op_id from = origin_of(v);
+      const auto role = role_of(v);
+      const bool reads = role == step_role::forward || role == step_role::again ||
+                         (role == step_role::gradient && step_->holder[v] != none);
+      if (from == none || is_form(from) || !(reads || role == step_role::update)) {
+        continue;
+      }
+      auto held = read_by(from);
+      if (role == step_role::update) {
+        const tensor_id largest = held_by(step_->holder[v]);
+        held.assign(largest != none ? 1 : 0, largest);
+      }
+      const auto found = held.empty() ? ops::axes{} : axes_in_graph(from);
+      for (const tensor_id t : held) {
+        add_use(m, t, v, parts_of(from, found, t), !reads);
+      }
+    }
+    for (const auto& [old, by] : g_.replacements()) {
+      const op_id from = g_.producer(by);
+      if (from == none || at_[from] == none || forms_[old].of != old || g_.dims(old) != g_.dims(by)) {
+        continue;
+      }
+      const auto found = axes_in_graph(from);
+      const auto k = by - *g_.outputs(from).begin();
+      dimensions needed(found.extents.size(), none);
+      for (std::size_t d = 0; k < found.outputs.size() && d < found.outputs[k].size(); ++d) {
+        if (const auto axis = found.outputs[k][d]; axis != none) {
+          needed[axis] = static_cast<std::uint32_t>(d);
         }
       }
+      add_use(m, old, at_[from], std::move(needed), true);
     }
   }
 
@@ -403,8 +478,14 @@ private:
   const workload& w_;
   std::span<const op_id> origin_;
   const step_origins* step_;
-  std::vector<tensor_id> held_;        // by tensor: the parameter that it is or shows, or `none`
-  std::vector<std::uint32_t> readers_; // by parameter
+  /// The parameter that a tensor is or shows, and by dimension the one of the parameter that it is.
+  struct form {
+    tensor_id of = none;
+    dimensions dims = {};
+  };
+  std::vector<form> forms_;   // by tensor
+  std::vector<op_id> holder_; // by parameter: the op of the graph that holds it
+  std::vector<op_id> at_;     // by op of the graph: the one of the workload
 };
 
 } // namespace detail

@@ -32,28 +32,35 @@ byte_count resident_part(const split_axes& a, const Workload& w, op_id v, std::u
   return all - split + (split + ranks - 1) / ranks;
 }
 
+/// A parameter that one op holds and another one reads or changes where it is.
+struct held_use {
+  op_id holder = none, user = none;
+  std::vector<std::uint32_t> parts = {};  ///< by axis of the holder: the dimension of the parameter that is in parts
+  std::vector<std::uint32_t> needed = {}; ///< by axis of the user: the one of which it needs a part; `none`: all of it
+  bool changes = false;                   ///< all of it that is there
+
+  /// True if the user finds what it needs, if the two are split along these axes.
+  bool is_met(std::uint32_t of_holder, std::uint32_t of_user) const {
+    const auto at = [](const std::vector<std::uint32_t>& dims, std::uint32_t axis) {
+      return axis < dims.size() ? dims[axis] : std::uint32_t{none};
+    };
+    const auto there = at(parts, of_holder);
+    return there == at(needed, of_user) || (there == none && !changes);
+  }
+};
+
 /// A workload and the axes of its ops. References to a variable have the dimensions of what it holds.
 struct split_model {
   const workload* ops = nullptr;
   std::vector<split_axes> axes = {};   ///< by op
   std::vector<bool> is_state = {};     ///< by op: a variable, whose reference stays where it is
   std::vector<bool> is_parameter = {}; ///< by op: a variable that is no state of an optimiser
-  /// By op: one with the same axes whose resident bytes it reads or changes where they are; `none`, or empty: no other.
-  std::vector<op_id> holder = {};
+  std::vector<held_use> uses = {};     ///< of parameters by ops that do not hold them
 
   /// True if there is an axis to split the op along, or a way to do it with terms of a sum.
   bool is_splittable(op_id v) const {
     const auto& a = axes[v];
     return !a.extents.empty() || std::find(a.terms.begin(), a.terms.end(), true) != a.terms.end();
-  }
-
-  /// True if an op along that axis finds what its holder has, which is split along another one, where it needs it.
-  bool meets_holder(op_id v, std::uint32_t axis, std::uint32_t of_holder) const {
-    const auto& parts = axes[holder[v]].resident_parts;
-    const auto split = [&](std::uint32_t a) {
-      return a < axes[v].extents.size() && (parts.empty() || parts[a] > 0) ? a : std::uint32_t{none};
-    };
-    return split(axis) == split(of_holder);
   }
 };
 

@@ -101,20 +101,16 @@ private:
   std::vector<std::vector<std::uint32_t>> variants_;
 };
 
-/// What an op reads where another one holds it is in the same parts for both.
+/// What an op uses where another one holds it is there in the parts that it needs.
 inline void tie_to_holders(const split_model& m, const split_variants& variants, shard::variant_problem& p) {
-  for (const op_id v : ids(m.holder.size())) {
-    const op_id from = m.holder[v];
-    if (from == none) {
-      continue;
-    }
+  for (const auto& x : m.uses) {
     std::vector<std::int64_t> matrix;
-    for (const auto a : variants.of(from)) {
-      for (const auto b : variants.of(v)) {
-        matrix.push_back(m.meets_holder(v, b, a) ? 0 : shard::never);
+    for (const auto a : variants.of(x.holder)) {
+      for (const auto b : variants.of(x.user)) {
+        matrix.push_back(x.is_met(a, b) ? 0 : shard::never);
       }
     }
-    p.add_edge(from, v, matrix);
+    p.add_edge(x.holder, x.user, matrix);
   }
 }
 
@@ -493,8 +489,10 @@ inline split_workload tensor_parallel(const split_model& m, const std::vector<st
       throw refuse("op " + std::to_string(v) + " cannot be split along axis " + std::to_string(axis[v]) + " among " +
                    std::to_string(ranks.size()) + " ranks");
     }
-    if (v < m.holder.size() && m.holder[v] != none && !m.meets_holder(v, axis[v], axis[m.holder[v]])) {
-      throw refuse("op " + std::to_string(v) + " needs other parts of what op " + std::to_string(m.holder[v]) +
+  }
+  for (const auto& x : m.uses) {
+    if (!x.is_met(axis[x.holder], axis[x.user])) {
+      throw refuse("op " + std::to_string(x.user) + " needs other parts of what op " + std::to_string(x.holder) +
                    " holds than there are; take splits of choose_splits");
     }
   }
