@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "weft/interop/stablehlo.hpp"
 #include "interop/reading.hpp"
+#include "parallel/built_net.hpp"
+#include "weft/parallel/split_graph.hpp"
+#include "weft/parallel/tensor_parallel.hpp"
 #include "weft/workload/nn/attention.hpp"
 #include "weft/workload/nn/conv.hpp"
 #include "weft/workload/nn/layers.hpp"
@@ -12,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +59,99 @@ double flop_of(const std::string& op, const std::string& arguments) {
   const auto m = read(in_full("func.func @main(" + arguments + ") {\n  " + op + "\n  return\n}\n"));
   REQUIRE(m.ops.num_ops() == 1);
   return m.ops.work(0);
+}
+
+/// The index expression of the one operation of `(operands) -> result`.
+std::string axes_of(const std::string& op, const std::string& arguments) {
+  const auto m = read(in_full("func.func @main(" + arguments + ") {\n  " + op + "\n  return\n}\n"));
+  REQUIRE(m.graph != nullptr);
+  const auto& texts = (*m.graph)[0].texts;
+  const auto at = texts.find("axes");
+  return at == texts.end() ? "" : at->second;
+}
+
+TEST_CASE("StableHLO: operations know their axes, by their attributes") {
+  CHECK(axes_of("%0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (<8x64>, <64x32>) -> <8x32>",
+                "%a: <8x64>, %b: <64x32>") == "ab,bB->aB");
+  CHECK(axes_of("%0 = stablehlo.dot_general %a, %b, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] : "
+                "(<2x16x8x64>, <2x8x16x16>) -> <2x8x64x16>", "%a: <2x16x8x64>, %b: <2x8x16x16>") ==
+        "abcd,acCb->acdC");
+  CHECK(axes_of("%0 = \"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = #stablehlo.dot<"
+                "lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], "
+                "rhs_contracting_dimensions = [1]>}> : (<5x8x64>, <5x64x32>) -> <5x8x32>",
+                "%a: <5x8x64>, %b: <5x64x32>") == "abc,acC->abC");
+  CHECK(axes_of("%0 = stablehlo.transpose %a, dims = [2, 0, 1] : (<2x3x4>) -> <4x2x3>", "%a: <2x3x4>") == "abc->cab");
+  CHECK(axes_of("%0 = \"stablehlo.transpose\"(%a) <{permutation = array<i64: 1, 0>}> : (<2x3>) -> <3x2>",
+                "%a: <2x3>") == "ab->ba");
+  CHECK(axes_of("%0 = stablehlo.broadcast_in_dim %a, dims = [1] : (<4>) -> <3x4>", "%a: <4>") == "b->ab");
+  CHECK(axes_of("%0 = stablehlo.broadcast_in_dim %a, dims = [0, 1] : (<1x4>) -> <3x4>", "%a: <1x4>") == ".b->ab");
+  CHECK(axes_of("%0 = stablehlo.reduce(%a init: %f) applies stablehlo.add across dimensions = [1] : (<3x4x5>, <>) -> "
+                "<3x5>", "%a: <3x4x5>, %f: <>") == "abc,+->ac");
+  CHECK(axes_of("%0 = stablehlo.reduce(%a init: %f) applies stablehlo.maximum across dimensions = [1] : (<3x4x5>, <>) "
+                "-> <3x5>", "%a: <3x4x5>, %f: <>") == "a.c,->ac");
+  CHECK(axes_of("%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
+                "{pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+                "(<8x9x9x3>, <3x3x3x16>) -> <8x9x9x16>", "%x: <8x9x9x3>, %k: <3x3x3x16>") == "n..c,..cf->n..f");
+  CHECK(axes_of("%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = "
+                "{pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 3 : i64} : "
+                "(<8x9x9x3>, <3x3x1x3>) -> <8x9x9x3>", "%x: <8x9x9x3>, %k: <3x3x1x3>") == "->");
+  const std::string_view rows = "#stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = "
+                                "[0], index_vector_dim = 2>";
+  CHECK(axes_of("%0 = \"stablehlo.gather\"(%t, %i) <{dimension_numbers = " + std::string{rows} +
+                  ", slice_sizes = array<i64: 1, 64>}> : (<100x64>, tensor<2x7x1xi32>) -> <2x7x64>",
+                "%t: <100x64>, %i: tensor<2x7x1xi32>") == "ab,AB.->ABb");
+  CHECK(axes_of("%0 = \"stablehlo.gather\"(%t, %i) <{dimension_numbers = " + std::string{rows} +
+                  ", slice_sizes = array<i64: 1, 32>}> : (<100x64>, tensor<2x7x1xi32>) -> <2x7x32>",
+                "%t: <100x64>, %i: tensor<2x7x1xi32>") == "->");
+  CHECK(axes_of("%0 = \"stablehlo.scatter\"(%a, %i, %u) <{scatter_dimension_numbers = "
+                "#stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], "
+                "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({\n"
+                "  ^bb0(%p: <>, %q: <>):\n"
+                "    %1 = stablehlo.add %p, %q : <>\n"
+                "    stablehlo.return %1 : <>\n"
+                "  }) : (<1000x64>, tensor<32x1xi32>, <32x64>) -> <1000x64>",
+                "%a: <1000x64>, %i: tensor<32x1xi32>, %u: <32x64>") == "+ab,A.,Ab->ab");
+}
+
+TEST_CASE("StableHLO: a training step is split as by Megatron: columns of the first weights, rows of the second") {
+  constexpr std::uint32_t ranks = 4;
+  const auto m = read(in_full(R"(
+module @jit_step {
+  func.func public @main(%a: <64x256> {tf.aliasing_output = 0 : i32} loc("params['a']"), %b: <256x64> {tf.aliasing_output = 1 : i32} loc("params['b']"), %x: <1x64> loc("x")) -> (<64x256>, <256x64>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %rate = stablehlo.constant dense<0.1> : tensor<f32>
+    %0 = stablehlo.dot_general %x, %a, contracting_dims = [1] x [0] : (<1x64>, <64x256>) -> <1x256>
+    %1 = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> <1x256>
+    %2 = stablehlo.maximum %0, %1 : tensor<1x256xf32>
+    %3 = stablehlo.dot_general %2, %b, contracting_dims = [1] x [0] : (<1x256>, <256x64>) -> <1x64>
+    %4 = stablehlo.dot_general %2, %3, contracting_dims = [0] x [0] : (<1x256>, <1x64>) -> <256x64>
+    %5 = stablehlo.dot_general %3, %b, contracting_dims = [1] x [1] : (<1x64>, <256x64>) -> <1x256>
+    %6 = stablehlo.compare GT, %0, %1 : (<1x256>, <1x256>) -> tensor<1x256xi1>
+    %7 = stablehlo.select %6, %5, %1 : tensor<1x256xi1>, tensor<1x256xf32>
+    %8 = stablehlo.dot_general %x, %7, contracting_dims = [0] x [0] : (<1x64>, <1x256>) -> <64x256>
+    %9 = stablehlo.broadcast_in_dim %rate, dims = [] : (tensor<f32>) -> <64x256>
+    %10 = stablehlo.multiply %8, %9 : tensor<64x256xf32>
+    %11 = stablehlo.subtract %a, %10 : tensor<64x256xf32>
+    %12 = stablehlo.broadcast_in_dim %rate, dims = [] : (tensor<f32>) -> <256x64>
+    %13 = stablehlo.multiply %4, %12 : tensor<256x64xf32>
+    %14 = stablehlo.subtract %b, %13 : tensor<256x64xf32>
+    return %11, %14 : tensor<64x256xf32>, tensor<256x64xf32>
+  }
+}
+)"));
+  const auto& w = m.ops;
+  std::vector<op_id> all(w.num_ops());
+  std::iota(all.begin(), all.end(), op_id{0});
+  const auto model = parallel::make_split_model(*m.graph, w, all);
+  CHECK(model.uses.size() == 2 * 2 - 1 + 2); // %b twice more, %a once; both are replaced, too
+  auto costs = test::costs_of(w, ranks, 1e9);
+  costs.capacity = 4 * 64 * 256 * 2; // parameters, gradients and new parameters in parts only
+  const auto chosen = parallel::choose_splits(model, ranks, costs, {.budget = {.moves = 2000}});
+  REQUIRE(chosen.found);
+  const auto made = parallel::tensor_parallel(model, chosen.axis, test::on_ranks(w, ranks));
+  REQUIRE(made.resharded.size() == 1); // what the second product makes
+  CHECK(made.resharded[0].what == parallel::resharding::all_reduce);
+  CHECK(w.bytes(made.resharded[0].tensor) == 4 * 64);
 }
 
 // What jax.jit(f).lower(params, x).as_text() gives for two dense layers, one with a ReLU that is jitted by itself.

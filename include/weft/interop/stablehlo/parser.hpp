@@ -117,7 +117,8 @@ private:
       "value",         "contracting_dims",  "dim_numbers", "dot_dimension_numbers", "dimension_numbers",
       "dimension",     "window_dimensions", "window",     "lhs_dilation",          "comparison_direction",
       "config",        "einsum_config",     "length",     "fft_length",            "batching_dims",
-      "dims",          "broadcast_dimensions"};
+      "dims",          "broadcast_dimensions", "dimensions", "permutation", "scatter_dimension_numbers",
+      "feature_group_count", "batch_group_count"};
     return is_one_of(key, wanted);
   }
 
@@ -447,6 +448,8 @@ private:
       if (is_wanted(word)) {
         x.attributes.push_back({word, in_.since(value)});
       }
+    } else if (word == "applies") {
+      x.attributes.push_back({word, in_.word()});
     } else if (in_.peek() == '<') {
       in_.balanced();
       x.attributes.push_back({"value", in_.since(start)});

@@ -4,6 +4,7 @@
 
 #include "weft/core/sort.hpp"
 #include "weft/interop/stablehlo/costs.hpp"
+#include "weft/interop/stablehlo/index_expressions.hpp"
 #include "weft/interop/stablehlo/parameters.hpp"
 #include "weft/interop/stablehlo/parser.hpp"
 #include "weft/io/files.hpp"
@@ -17,6 +18,7 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -90,6 +92,7 @@ public:
     sort_unique(m.returned);
     m.parameters = std::move(lowered.parameters);
     m.ops = std::move(lowered.graph);
+    m.graph = std::make_shared<const model_graph>(std::move(graph_));
     for (const auto& tally : {costs_.assumed(), assumed_}) {
       std::ranges::move(tally.notes(), std::back_inserter(notes_));
     }
@@ -355,6 +358,9 @@ private:
       made.captured.push_back(made_[id]);
     }
     count_reads(made.inputs.size() + made.captured.size());
+    if (auto text = index_expressions::of(p_, o); !text.empty()) {
+      made.texts["axes"] = std::move(text);
+    }
     std::vector<model_graph::tensor> outputs;
     for (std::uint32_t i = 0; i < o.num_results; ++i) {
       outputs.push_back(tensor_of(o.first_result + i, tensor_role::computed));
