@@ -85,7 +85,7 @@ TEST_CASE("onnx: weights lie in parts along their own axes, those of inputs do n
   CHECK(!held[1].is_split()); // the biases, where the sum is made
 }
 
-TEST_CASE("onnx: a parameter of several readers lies whole where it is held") {
+TEST_CASE("onnx: a parameter of several readers lies in the parts that all of them need") {
   weft_test::onnx_model m;
   m.input("ids", {8}, 7).weights("e", {1000, 64}).weights("w", {64, 64});
   m.node("Gather", {"e", "ids"}, {"h"});
@@ -96,11 +96,17 @@ TEST_CASE("onnx: a parameter of several readers lies whole where it is held") {
   const auto read = m.read();
   REQUIRE(read.graph);
   const auto split = parallel::make_split_model(*read.graph, read.ops, all_of(read.ops));
-  for (const op_id v : {0u, 2u}) {
-    for (const auto parts : split.axes[v].resident_parts) {
-      CHECK(parts == 0);
-    }
+  CHECK(split.axes[0].resident_parts == resident{1000 * 64 * 4, 1000 * 64 * 4, 0}); // words, width, the numbers
+  for (const auto parts : split.axes[2].resident_parts) { // it is with the first one
+    CHECK(parts == read.ops.resident_bytes(2));
   }
+  REQUIRE(split.uses.size() == 1);
+  const auto& x = split.uses.front();
+  CHECK(x.is_met(0, 2)); // words of the table, columns of the logits
+  CHECK(x.is_met(1, 1));
+  CHECK(x.is_met(2, 0));
+  CHECK(!x.is_met(0, 1));
+  CHECK(!x.is_met(0, none));
   CHECK(split.axes[1].resident_parts == resident{0, 64 * 64 * 4, 64 * 64 * 4});
 }
 

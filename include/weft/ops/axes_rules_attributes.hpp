@@ -30,23 +30,7 @@ inline std::string linear(const call& c) {
   const auto rows = letters(c.rank(0) - 1);
   return rows + "z,yz" + (c.has_input(2) ? ",+y" : "") + "->" + rows + "y";
 }
-inline std::string einsum(const call& c) {
-  std::string text;
-  for (const char x : c.text("equation", {})) {
-    text += x == ' ' ? "" : std::string(1, x);
-  }
-  const bool plain = text.find("->") != text.npos && text.find('.') == text.npos;
-  for (std::size_t begin = 0; plain && begin < text.size();) { // a letter twice is a diagonal
-    const auto end = std::min(text.find_first_of(",-", begin), text.size());
-    auto letters_of = text.substr(begin, end - begin);
-    std::sort(letters_of.begin(), letters_of.end());
-    if (std::adjacent_find(letters_of.begin(), letters_of.end()) != letters_of.end()) {
-      return {};
-    }
-    begin = end + (end < text.size() && text[end] == '-' ? 2 : 1);
-  }
-  return plain ? text : std::string{};
-}
+inline std::string einsum(const call& c) { return plain_einsum(c.text("equation", {})); }
 inline std::string convolve(const call& c) {
   return convolution(c, c.number("transposed", 0) != 0 ? 0 : c.number("groups", 1)); // one image after another
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -141,6 +142,20 @@ inline std::string product(const call& c, std::size_t first = 0) {
     text += '+' + (c.has_input(i) ? aligned(*c.inputs[i], made, batch + "xy") : "") + ",";
   }
   return text + operand(first, "xz") + "," + operand(second, "zy") + "->" + batch + "xy";
+}
+/// An equation without blanks; none for one that leaves dimensions out, or has a letter twice in an operand.
+inline std::string plain_einsum(std::string_view equation) {
+  std::string text;
+  std::copy_if(equation.begin(), equation.end(), std::back_inserter(text), [](char x) { return x != ' '; });
+  bool plain = text.find("->") != text.npos && text.find_first_of(".+") == text.npos;
+  for (std::size_t begin = 0; plain && begin < text.size();) { // a letter twice is a diagonal
+    const auto end = std::min(text.find_first_of(",->", begin), text.size());
+    auto operand = text.substr(begin, end - begin);
+    std::sort(operand.begin(), operand.end());
+    plain = std::adjacent_find(operand.begin(), operand.end()) == operand.end();
+    begin = end + 1;
+  }
+  return plain ? text : std::string{};
 }
 /// The axes of the first input in that order.
 inline std::string transposed(const call& c, const call::extents& order) {

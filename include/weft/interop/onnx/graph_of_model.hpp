@@ -165,6 +165,9 @@ private:
     for (const auto& a : n.attribute()) {
       call.numbers[a.name()] = a.ints_size() > 0 ? ops::call::extents{a.ints().begin(), a.ints().end()}
                                                  : ops::call::extents{a.i()};
+      if (a.name() == "equation") {
+        call.texts["equation"] = a.s();
+      }
     }
     bool known = !reading_.makes_parameters(v);
     for (const auto& x : n.input()) {

@@ -6,6 +6,7 @@
 #include "weft/graph/components.hpp"
 #include "weft/interop/tensorflow/calls.hpp"
 #include "weft/interop/tensorflow/costs.hpp"
+#include "weft/interop/tensorflow/graph_of_nodes.hpp"
 #include "weft/workload/model.hpp"
 
 #include <algorithm>
@@ -45,6 +46,7 @@ public:
     take_costs();
     find_results(results);
     model_.ops = std::move(b_).build();
+    model_.graph = graph_of_nodes{g_, shapes_, model_.ops, weight_}();
     model_.format = "TensorFlow GraphDef";
     note_assumptions();
     return std::move(model_);

@@ -7,6 +7,7 @@
 #include "weft/interop/tensorflow/schema.hpp"
 #include "weft/interop/tensorflow/text_format.hpp"
 #include "weft/io/protobuf.hpp"
+#include "weft/model/graph_of_network.hpp"
 #include "weft/workload/nn/network.hpp"
 
 #include <algorithm>
@@ -36,11 +37,8 @@ namespace detail {
 class network_writer {
 public:
   network_writer(const nn::network& net, const nn::built_workload& built, const network_format& format)
-      : net_{net}, built_{built}, format_{format}, group_name_(built.graph.num_groups()), variable_(net.num_ops()) {
-    for (const auto& x : net.variables()) {
-      variable_[x.op] = x.value.dims();
-    }
-  }
+      : net_{net}, built_{built}, format_{format}, group_name_(built.graph.num_groups()),
+        variable_{weft::detail::held_extents(net)} {}
 
   std::string graph_def() {
     std::string out;
@@ -100,7 +98,7 @@ private:
            : t.element_bytes == 8 ? dt::int64
                                   : dt::float32;
   }
-  /// The shape of a variable; of one that has no `read`, a vector of as many bytes, or a scalar.
+  /// The shape of a variable; of one of which nobody knows it, a vector of as many numbers, or a scalar.
   extents state_of(op_id v) const {
     const auto numbers = net_[v].op.resident_bytes / 4;
     return variable_[v].empty() && numbers > 1 ? extents{numbers} : variable_[v];
@@ -137,6 +135,9 @@ private:
       wire::put(shapes, 7, shape(dims_of(origin, o, i)));
     }
     put(out, "_output_shapes", 1, shapes);
+    if (!o.axes.empty()) { // of inputs in the network's order, which is TensorFlow's for ops that have some
+      put(out, "_weft_axes", 2, o.axes);
+    }
     if (o.type == "IteratorGetNext") {
       put(out, "output_types", 1, wire::repeated(6, o.outputs, type_of));
       put(out, "output_shapes", 1, wire::repeated(7, o.outputs, [](const auto& t) { return shape(t.dims); }));
@@ -200,6 +201,8 @@ private:
       const auto side = static_cast<std::uint64_t>(std::lround(std::sqrt(area)));
       put(out, "ksize", 1, wire::repeated(3, extents{1, side, side, 1}));
       put_window(out, gradient ? result : in[0].dims(), pooled, side);
+    } else if (o.type.starts_with("FusedBatchNorm") && !o.type.ends_with("Grad")) {
+      put(out, "is_training", 5, o.outputs.size() > 1);
     } else if (o.type == "AddN" || o.type == "Pack") {
       put(out, "N", 3, in.size());
     } else if (o.type == "ConcatV2") {

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Index expressions of TensorFlow's ops whose attributes or constant inputs decide along which axes they may be split.
+#pragma once
+
+#include "weft/ops/call.hpp"
+#include "weft/ops/index_expression.hpp"
+#include "weft/ops/rows_by_type.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What attributes, and inputs whose numbers are known, mean for the axes of ops.
+/// Source: tensorflow/core/ops.
+namespace weft::tensorflow::detail::index_expressions {
+
+using namespace ops::index_expression;
+
+inline bool channels_last(const ops::call& c) { return !c.text("data_format", {}).starts_with("NC"); }
+/// `n..c`, or `nc..`.
+inline std::string image(std::size_t rank, char channels, bool last) {
+  const std::string window(rank < 2 ? 0 : rank - 2, '.');
+  return last ? "n" + window + channels : std::string{"n"} + channels + window;
+}
+/// Filters are a window, channels and results.
+inline std::string filter(std::size_t rank) { return std::string(rank < 2 ? 0 : rank - 2, '.') + "cf"; }
+
+inline std::string matmul(const ops::call& c) {
+  auto text = product(c);
+  const auto comma = text.find(','), arrow = text.find("->");
+  if (comma == text.npos || arrow == text.npos) {
+    return text;
+  }
+  if (c.number("transpose_b", 0) + c.number("adj_y", 0) != 0) { // the innermost two of the second
+    std::swap(text[arrow - 2], text[arrow - 1]);
+  }
+  if (c.number("transpose_a", 0) + c.number("adj_x", 0) != 0) {
+    std::swap(text[comma - 2], text[comma - 1]);
+  }
+  return text;
+}
+inline std::string einsum(const ops::call& c) {
+  const auto text = plain_einsum(c.text("equation", {}));
+  return text.empty() ? whole() : text;
+}
+inline std::string convolution_of_images(const ops::call& c) {
+  const bool last = channels_last(c);
+  return image(c.rank(0), 'c', last) + "," + filter(c.rank(1)) + "->" + image(c.rank(0), 'f', last);
+}
+/// The shape of the image, filters, the gradient.
+inline std::string gradient_of_image(const ops::call& c) {
+  const bool last = channels_last(c);
+  return std::string(c.rank(0), '.') + "," + filter(c.rank(1)) + "," + image(c.rank(2), 'f', last) + "->" +
+         image(c.rank(2), 'c', last);
+}
+/// The image, the shape of filters, the gradient.
+inline std::string gradient_of_filter(const ops::call& c) {
+  const bool last = channels_last(c);
+  return image(c.rank(0), 'c', last) + "," + std::string(c.rank(1), '.') + "," + image(c.rank(2), 'f', last) + "->" +
+         filter(c.rank(2));
+}
+/// Images and gradients of as many dimensions; the result is like the first.
+inline std::string images(const ops::call& c) {
+  const auto of = image(c.rank(0), 'c', channels_last(c));
+  std::string text = of;
+  for (std::size_t k = 1; k < c.inputs.size(); ++k) {
+    text += "," + (c.rank(k) == c.rank(0) ? of : std::string(c.rank(k), '.'));
+  }
+  return text + "->" + of;
+}
+inline std::string batch_alone(const ops::call& c) { return c.rank(0) == 0 ? whole() : rows(c, 1, c.rank(0)); }
+inline std::string bias(const ops::call& c) {
+  const auto of = image(c.rank(0), 'c', channels_last(c));
+  return of + ",c->" + of;
+}
+inline std::string gradient_of_bias(const ops::call& c) { return image(c.rank(0), 'c', channels_last(c)) + "->c"; }
+/// With statistics of the batch, its channels; with those that are known, each number by itself.
+inline std::string batch_normalisation(const ops::call& c) {
+  const bool last = channels_last(c);
+  const auto rank = c.rank(0);
+  if (rank < 2 || rank > max_rank) {
+    return whole();
+  }
+  const bool is_known = c.number("is_training", 1) == 0;
+  auto of = is_known ? letters(rank) : std::string(rank, '.');
+  auto& channels = last ? of.back() : of[1];
+  channels = 'C';
+  const auto operand = [&](const std::optional<ops::call::extents>& dims) {
+    const auto size = dims ? dims->size() : 0;
+    const bool each = size == 1 && (*dims)[0] == (*c.inputs[0])[last ? rank - 1 : 1];
+    return size == rank ? of : each ? std::string{"C"} : std::string(size, '.');
+  };
+  std::string text;
+  for (const auto& dims : c.inputs) {
+    text += (text.empty() ? "" : ",") + operand(dims);
+  }
+  text += "->" + of;
+  for (std::size_t k = 1; k < c.outputs.size(); ++k) {
+    text += "," + operand(c.outputs[k]);
+  }
+  return text;
+}
+/// Over the dimensions that the second input lists; empty if the result has another shape than that gives.
+inline std::string reduction(const ops::call& c) {
+  const auto rank = c.rank(0);
+  const bool is_sum = c.type == "Sum" || c.type == "Mean";
+  if (rank > max_rank || c.values.size() < 2 || !c.values[1]) { // gradients of what was repeated work them out
+    return c.type == "Sum" ? std::string{} : whole();
+  }
+  auto read = letters(rank);
+  std::string made;
+  ops::call::extents dims;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const bool goes = std::any_of(c.values[1]->begin(), c.values[1]->end(),
+                                  [&](std::int64_t axis) { return dimension(c, axis) == d; });
+    made += !goes ? std::string(1, read[d]) : c.outputs[0]->size() == rank ? "." : "";
+    read[d] = goes && !is_sum ? '.' : read[d];
+    if (!goes || c.outputs[0]->size() == rank) {
+      dims.push_back(goes ? 1 : (*c.inputs[0])[d]);
+    }
+  }
+  return dims != *c.outputs[0] ? std::string{} : read + "," + std::string(c.rank(1), '.') + "->" + made;
+}
+inline std::string gather(const ops::call& c) {
+  const bool known = c.inputs.size() < 3 || c.value(2);
+  const auto axis = known ? dimension(c, c.value(2).value_or(0)) : std::nullopt;
+  return axis && c.number("batch_dims", 0) == 0 ? look_up(c, *axis) : whole();
+}
+inline std::string transpose(const ops::call& c) {
+  return c.values.size() > 1 && c.values[1] && c.values[1]->size() == c.rank(0) ? transposed(c, *c.values[1]) : whole();
+}
+inline std::string same(const ops::call& c) { return broadcast(c); }
+
+/// The rule of a type.
+struct rule {
+  std::string_view types; ///< separated by blanks
+  std::string (*of)(const ops::call&);
+};
+inline constexpr rule rules[] = {
+  {"BatchMatMul BatchMatMulV2 BatchMatMulV3 MatMul", matmul},
+  {"Einsum", einsum},
+  {"Conv2D Conv3D", convolution_of_images},
+  {"Conv2DBackpropInput Conv3DBackpropInputV2", gradient_of_image},
+  {"Conv2DBackpropFilter Conv3DBackpropFilterV2", gradient_of_filter},
+  {"AvgPool AvgPool3D MaxPool MaxPool3D MaxPoolGrad", images},
+  {"DepthwiseConv2dNative", batch_alone},
+  {"BiasAdd", bias},
+  {"BiasAddGrad", gradient_of_bias},
+  {"FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3",
+   batch_normalisation},
+  {"All Any Max Mean Min Prod Sum", reduction},
+  {"Gather GatherV2 ResourceGather", gather},
+  {"Transpose", transpose},
+  {"ReadVariableOp", same},
+};
+
+/// The rule for ops of a type, or null: what the catalogue of ops says counts.
+inline const rule* rule_of(std::string_view type) {
+  static const auto by_type = ops::rows_by_type<rule>({rules});
+  return ops::find_row(by_type, type);
+}
+
+/// The expression of a call by its rule; empty: what the catalogue of ops says counts.
+inline std::string of(const rule& r, const ops::call& c) {
+  if (!c.has_input(0) || !c.has_output()) {
+    return whole();
+  }
+  const auto text = r.of(c);
+  return text.empty() || fits(text, c) ? text : whole();
+}
+
+} // namespace weft::tensorflow::detail::index_expressions
