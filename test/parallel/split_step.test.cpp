@@ -64,8 +64,9 @@ step_of_graph held_blocks(std::size_t blocks, std::int64_t rows, const step_opti
   auto x = g.add_tensor({.dims = {rows, w}, .role = tensor_role::input});
   const auto multiply = [&](tensor_id from, const std::string& name, std::int64_t in, std::int64_t out) {
     const auto weights = g.add_tensor({.dims = {in, out}, .role = tensor_role::parameter, .name = name + "/weights"});
-    const auto v = g.add_op({.type = "MatMul", .name = name, .inputs = {from, weights}, .texts = {{"axes", "mk,kn->mn"}}},
-                            {{.dims = {rows, out}}});
+    const auto v = g.add_op(
+      {.type = "MatMul", .name = name, .inputs = {from, weights}, .texts = {{"axes", "mk,kn->mn"}}},
+      {{.dims = {rows, out}}});
     return *g.outputs(v).begin();
   };
   const auto add = [&](model_graph::op o, std::int64_t columns) {
@@ -195,7 +196,8 @@ TEST_CASE("split_step: embeddings that are read twice, in two forms, are in part
   };
   const auto row = made_by({.type = "aten.embedding", .name = "row", .inputs = {table, numbers}}, {1, width_of_words});
   const auto turned =
-    made_by({.type = "aten.t", .name = "turned", .inputs = {table}, .form = storage_form::view}, {width_of_words, words});
+    made_by({.type = "aten.t", .name = "turned", .inputs = {table}, .form = storage_form::view},
+            {width_of_words, words});
   (void)made_by({.type = "aten.mm", .name = "logits", .inputs = {row, turned}}, {1, words});
   const auto lowered = lower(g);
   const std::vector<op_id> all{0, 1, 2};

@@ -912,7 +912,7 @@ def main(folder):
     one = {'format': 'weft.workload', 'version': 1, 'ops': [{'name': 'op', 'type': 'MatMul', 'work': 1e12}]}
     refused(write('one.json', json.dumps(one)), *split[1:], '--parallel', 'data', because='not known')
     refused(path('one.json'), *split[1:], '--parallel', 'tensor',
-            because='known for bundled networks and ONNX models only')
+            because='known of bundled networks, and of ONNX, PyTorch, StableHLO and TensorFlow models')
 
     # What is best for an objective must fit as well
     devices = [{'kind': 'cpu', 'speed': 1e12, 'memory': 1e9, 'memory_bandwidth': 1e11},

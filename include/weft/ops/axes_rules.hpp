@@ -22,8 +22,8 @@ namespace weft::ops {
 /// The axes of an op, as an index expression says them: `mk,kn->mn` of a matrix product has the axes m, n and k. Along
 /// an axis the op may be done in parts of equal size that do not need each other: each part reads of an input with the
 /// axis a part of that dimension, and the whole of an input without it, and makes a part of an output with the axis. Of
-/// an output without it, each part makes one term of a sum (k above; a mean divides by the count of the whole). An input
-/// that is added to the result, such as a bias in `mk,kn,+n->mn`, one of these parts alone adds.
+/// an output without it, each part makes one term of a sum (k above; a mean divides by the count of the whole). An
+/// input that is added to the result, such as a bias in `mk,kn,+n->mn`, one of these parts alone adds.
 struct axes {
   std::vector<std::uint64_t> extents = {};              ///< by axis: it can be split into what divides this
   std::vector<std::vector<std::uint32_t>> inputs = {};  ///< by input and dimension: its axis, or `none`

@@ -34,7 +34,7 @@ inline std::string einsum(const call& c) { return plain_einsum(c.text("equation"
 inline std::string convolve(const call& c) {
   return convolution(c, c.number("transposed", 0) != 0 ? 0 : c.number("groups", 1)); // one image after another
 }
-/// By batch and head; a mask has them or is repeated along them. Of several queries to a head of keys, all stay together.
+/// By batch and head; a mask has them or is repeated along them. Several queries to a head of keys stay together.
 inline std::string attention(const call& c) {
   const auto rank = c.rank(0);
   if (rank < 3 || rank > max_rank || c.rank(1) != rank || c.rank(2) != rank || !c.has_output()) {

@@ -82,8 +82,8 @@ inline std::string rows(const call& c, std::size_t begin, std::size_t end) {
   text.replace(begin, end - begin, end - begin, '.');
   return text + outputs_like(c, text);
 }
-/// Images, in which channels come after the batch; further operands have a number for each channel. Without a letter for
-/// the batch it stays whole.
+/// Images, in which channels come after the batch; further operands have a number for each channel. With a point for
+/// the batch that stays whole.
 inline std::string channels_first(const call& c, char batch = 'n') {
   const auto rank = c.rank(0);
   if (rank < 2 || !c.has_output() || rank != c.outputs[0]->size()) {
