@@ -102,8 +102,8 @@ std::string unknown_update(const workload& w) {
 
 std::string why_not_along_axes(const tool::input& in) {
   return in.unfused ? "ops that --fuse joined cannot be split"
-                    : "axes along which ops may be split are known of bundled networks, and of ONNX, PyTorch, StableHLO "
-                      "and TensorFlow models whose ops come after what they read";
+                    : "axes along which ops may be split are known of bundled networks, and of ONNX, PyTorch, "
+                      "StableHLO and TensorFlow models whose ops come after what they read";
 }
 
 static double bytes_sent(const problem& p, const trace& run) {

@@ -13,8 +13,8 @@ namespace weft::ops {
 
 /// The axes of an op, from its type and the shapes of its operands, and where attributes matter from those; its
 /// attribute `axes`, if it has one, is an index expression such as `mk,nk->mn` (see `axes_finder::by_expression`),
-/// which counts instead. No axes if nobody knows how to split the type. Throws `value_error` for an expression that does not
-/// fit the operands. Complexity: linear in dimensions.
+/// which counts instead. No axes if nobody knows how to split the type. Throws `value_error` for an expression that
+/// does not fit the operands. Complexity: linear in dimensions.
 /// Source: index expressions as in Einstein summation; splitting along them as in Xu et al., *GSPMD: General and
 /// Scalable Parallelization for ML Computation Graphs*, 2021.
 inline axes axes_of(const call& c) {
