@@ -113,6 +113,27 @@ TEST_CASE("StableHLO: operations know their axes, by their attributes") {
                 "%a: <1000x64>, %i: tensor<32x1xi32>, %u: <32x64>") == "+ab,A.,Ab->ab");
 }
 
+TEST_CASE("StableHLO: constants are read as they were before they were shown in another shape") {
+  const auto m = read(in_full(R"(
+func.func @main(%x: <8x64>, %y: <4x4>) -> <8x32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %row = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = stablehlo.broadcast_in_dim %one, dims = [] : (tensor<f32>) -> <64x32>
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (<8x64>, <64x32>) -> <8x32>
+  %2 = stablehlo.broadcast_in_dim %row, dims = [0] : (<4>) -> <4x4>
+  %3 = stablehlo.add %y, %2 : tensor<4x4xf32>
+  return %1 : <8x32>
+}
+)"));
+  std::vector<op_id> all(m.ops.num_ops());
+  std::iota(all.begin(), all.end(), op_id{0});
+  const auto model = parallel::make_split_model(*m.graph, m.ops, all);
+  CHECK((*m.graph)[0].texts.at("axes") == "ab,->aB");
+  CHECK((*m.graph)[1].texts.at("axes") == "ab,.->ab"); // rows, not columns
+  CHECK(axes_of("%0 = stablehlo.transpose %a, dims = [1, 99999999999999999999] : (<2x3>) -> <3x2>", "%a: <2x3>") ==
+        "->");
+}
+
 TEST_CASE("StableHLO: a training step is split as by Megatron: columns of the first weights, rows of the second") {
   constexpr std::uint32_t ranks = 4;
   const auto m = read(in_full(R"(

@@ -75,6 +75,8 @@ TEST_CASE("axes of PyTorch's ops: products") {
                           {{2, 8, 5, 3}})).extents == std::vector<std::uint64_t>{2, 2}); // heads of keys
   CHECK(expression(call("aten._scaled_dot_product_flash_attention", {{2, 8, 5, 3}, {2, 8, 5, 3}, {2, 8, 5, 3}},
                         {{2, 8, 5, 3}, {2, 8, 5}, {}, {2}})) == "ab..,ab..,ab..->ab..,ab.,,.");
+  CHECK(expression(call("aten._scaled_dot_product_attention_math", {{2, 8, 5, 3}, {2, 8, 5, 3}, {2, 8, 5, 3}},
+                        {{2, 8, 5, 3}, {2, 8, 5, 5}})) == "ab..,ab..,ab..->ab..,ab..");
 }
 
 TEST_CASE("axes of PyTorch's ops: images") {
@@ -93,6 +95,9 @@ TEST_CASE("axes of PyTorch's ops: images") {
   CHECK(expression(call("aten.max_pool2d_with_indices", {{8, 6, 9, 9}}, {{8, 6, 4, 4}, {8, 6, 4, 4}})) ==
         "ab..->ab..,ab..");
   CHECK(expression(call("aten.adaptive_avg_pool2d", {{8, 6, 9, 9}}, {{8, 6, 1, 1}})) == "ab..->ab..");
+  CHECK(expression(call("aten.max_pool2d", {{64, 8, 8}}, {{64, 8, 8}})) == "a..->a.."); // no batch
+  CHECK(expression(call("aten.pixel_shuffle", {{16, 3, 3}}, {{4, 6, 6}})) == "...->...");
+  CHECK(expression(call("aten.prelu", {{8, 6, 9, 6}, {6}}, {{8, 6, 9, 6}})) == "ab..,b->ab..");
 }
 
 TEST_CASE("axes of PyTorch's ops: rows and reductions") {
@@ -130,6 +135,8 @@ TEST_CASE("axes of PyTorch's ops: what moves numbers") {
   CHECK(expression(call("aten.dropout", {{2, 5}}, {{2, 5}})) == "ab->ab");
   CHECK(expression(call("aten.native_dropout", {{2, 5}}, {{2, 5}, {2, 5}})) == "ab->ab,ab");
   CHECK(expression(call("aten.flip", {{2, 5}}, {{2, 5}})) == "..->..");
+  CHECK(expression(call("aten.swapaxes", {{2, 6, 8}}, {{2, 8, 6}}, {{"axis0", {1}}, {"axis1", {2}}})) == "...->...");
+  CHECK(expression(call("aten.log_sigmoid_forward", {{8, 6}}, {{8, 6}, {8, 6}})) == "ab->ab,ab");
   CHECK(expression(call("aten.roll", {{2, 5}}, {{2, 5}})) == "..->..");
 }
 

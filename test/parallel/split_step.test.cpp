@@ -217,6 +217,33 @@ TEST_CASE("split_step: embeddings that are read twice, in two forms, are in part
   CHECK(parallel::chosen_splits::in_parts(chosen.axis[0]));
 }
 
+TEST_CASE("split_step: what graphs inside of an op read, and forms with absent inputs") {
+  model_graph g;
+  const auto w = g.add_tensor({.dims = {64, 256}, .role = tensor_role::parameter, .name = "w"});
+  const auto x = g.add_tensor({.dims = {8, 64}, .role = tensor_role::input});
+  const auto part = g.add_op({.type = "aten.slice", .name = "part", .inputs = {none, w}, .form = storage_form::view},
+                             {{.dims = {64, 256}}});
+  (void)g.add_op({.type = "aten.mm", .name = "y", .inputs = {x, *g.outputs(part).begin()}}, {{.dims = {8, 256}}});
+  bool captures = false;
+  SUBCASE("weights of one product") {}
+  SUBCASE("and of an op with graphs inside") { captures = true; }
+  if (captures) {
+    (void)g.add_op({.type = "if", .name = "either", .inputs = {x}, .captured = {w}}, {{.dims = {8, 256}}});
+  }
+  const auto lowered = lower(g);
+  std::vector<op_id> all(g.num_ops());
+  std::iota(all.begin(), all.end(), op_id{0});
+  const auto m = parallel::make_split_model(g, lowered.graph, all);
+  REQUIRE(m.axes[1].extents == std::vector<std::uint64_t>{8, 64, 256});
+  CHECK(m.axes[1].resident_parts[0] == 0); // rows need all weights
+  CHECK(m.uses.size() == (captures ? 1 : 0));
+  if (captures) {
+    CHECK(m.uses[0].holder == 1);
+    CHECK(m.uses[0].needed.empty()); // all of them
+    CHECK(!m.uses[0].is_met(1, none) == (m.uses[0].parts[1] != none));
+  }
+}
+
 TEST_CASE("split_step: a step of a network with variables has splits that fit where its parameters fit in parts only") {
   nn::network net{{.bookkeeping = false, .training = false}};
   auto x = net.input_pipeline({{{1, width}}})[0];
@@ -228,6 +255,13 @@ TEST_CASE("split_step: a step of a network with variables has splits that fit wh
   const auto s = step_of(net, x, {.rule = optimizer::adam});
   const auto& w = s.step.graph;
   const auto m = s.model();
+  CHECK(!m.uses.empty());
+  for (const auto& use : m.uses) { // an update, in the parts of its variable
+    CHECK(use.changes);
+    CHECK(m.is_parameter[use.holder]);
+    CHECK(use.is_met(0, 0));
+    CHECK(!use.is_met(0, none));
+  }
   auto costs = costs_of(w, ranks, 1e9);
   costs.capacity = resident(w) * 4 / 3 * 23 / 20 / ranks;
   const auto chosen = parallel::choose_splits(m, ranks, costs, {.budget = {.moves = 5000}});

@@ -38,10 +38,10 @@ using shape = std::vector<std::uint64_t>;
 /// outputs; those that are not there have 0.
 template <class RankOfInput, class RankOfOutput>
 bool fits(std::string_view text, RankOfInput rank_of_input, RankOfOutput rank_of_output) {
-  const auto fit = [](std::string_view side, const auto& rank) {
+  const auto fit = [](std::string_view side, const auto& rank, std::string_view mark) {
     for (std::size_t k = 0; !side.empty(); ++k) {
       const auto end = std::min(side.find(','), side.size());
-      const std::size_t marks = side.front() == '+' ? 1 : 0;
+      const std::size_t marks = side.starts_with(mark) ? mark.size() : 0;
       if (end != rank(k) + marks) {
         return false;
       }
@@ -50,8 +50,8 @@ bool fits(std::string_view text, RankOfInput rank_of_input, RankOfOutput rank_of
     return true;
   };
   const auto arrow = text.find("->");
-  return arrow != text.npos && fit(text.substr(0, arrow), rank_of_input) &&
-         fit(text.substr(arrow + 2), rank_of_output);
+  return arrow != text.npos && fit(text.substr(0, arrow), rank_of_input, "+") &&
+         fit(text.substr(arrow + 2), rank_of_output, "");
 }
 
 /// Finds the axes of a call of an op.
@@ -96,8 +96,8 @@ public:
           d = 0;
           continue;
         }
-        if (c == '+' && d == 0 && k < in_.size() && &operands == &a_.inputs) {
-          a_.added.resize(in_.size(), false);
+        if (c == '+' && d == 0 && &operands == &a_.inputs) {
+          a_.added.resize(std::max(in_.size(), k + 1), false);
           a_.added[k] = true;
           continue;
         }
@@ -120,6 +120,11 @@ public:
   void elementwise() {
     along(a_.outputs[0], out_[0]);
     align_inputs(out_[0].size());
+    for (std::size_t k = 1; k < out_.size(); ++k) {
+      if (out_[k] == out_[0]) {
+        a_.outputs[k] = a_.outputs[0];
+      }
+    }
   }
   /// Nothing of what makes the output is split with it, such as its shape.
   void made() { along(a_.outputs[0], out_[0]); }
@@ -252,8 +257,15 @@ public:
       give(a_.outputs[k], out_[k]);
     }
   }
-  /// An update: all of the gradient, its last input.
-  void update() { along(a_.inputs.back(), in_.back()); }
+  /// An update: all of the gradient, its last input that is no number.
+  void update() {
+    for (std::size_t k = in_.size(); k-- > 0;) {
+      if (!in_[k].empty()) {
+        along(a_.inputs[k], in_[k]);
+        return;
+      }
+    }
+  }
 
 private:
   std::uint32_t add(std::uint64_t extent) {

@@ -30,7 +30,6 @@ inline std::string linear(const call& c) {
   const auto rows = letters(c.rank(0) - 1);
   return rows + "z,yz" + (c.has_input(2) ? ",+y" : "") + "->" + rows + "y";
 }
-inline std::string einsum(const call& c) { return plain_einsum(c.text("equation", {})); }
 inline std::string convolve(const call& c) {
   return convolution(c, c.number("transposed", 0) != 0 ? 0 : c.number("groups", 1)); // one image after another
 }
@@ -51,17 +50,15 @@ inline std::string attention(const call& c) {
     }
   }
   text += "->" + operand;
-  for (std::size_t k = 1; k < c.outputs.size(); ++k) {
+  for (std::size_t k = 1; k < c.outputs.size(); ++k) { // sums of rows, weights; seeds, which nobody splits
     const auto dims = c.has_output(k) ? c.outputs[k]->size() : 0;
-    text += "," + (dims + 1 == rank ? batch + "." : std::string(dims, '.'));
+    if (dims > 1 && dims != rank && dims + 1 != rank) {
+      return {};
+    }
+    text += "," + (dims > 1 ? batch + (dims == rank ? ".." : ".") : std::string(dims, '.'));
   }
   return text;
 }
-/// Statistics of the batch are by channel, and then no part of it is enough.
-inline std::string batch_normalisation(const call& c) {
-  return channels_first(c, c.number("training", 0) != 0 ? '.' : 'n');
-}
-inline std::string images(const call& c) { return channels_first(c); }
 /// The outermost dimension of the first input, which outputs have, too, if they are as long.
 inline std::string outermost(const call& c) {
   if (c.rank(0) == 0) {
@@ -75,12 +72,25 @@ inline std::string outermost(const call& c) {
   for (std::size_t k = 0; k < c.outputs.size(); ++k) {
     text += (k > 0 ? "," : "") + (c.has_output(k) ? operand(*c.outputs[k]) : "");
   }
-  return text;
+  return c.has_output() && operand(*c.outputs[0]).starts_with('n') ? text : std::string{};
+}
+/// Statistics of the batch are by channel, and then no part of it is enough.
+inline std::string batch_normalisation(const call& c) {
+  return channels_first(c, c.number("training", 0) != 0 ? '.' : 'n');
+}
+/// Of types such as `max_pool2d`, which also take one image without a batch: along its channels.
+inline std::string images(const call& c) {
+  const auto d = c.type.find("d", c.type.find_first_of("123"));
+  const std::size_t space = d == c.type.npos ? 0 : static_cast<std::size_t>(c.type[d - 1] - '0');
+  if (space != 0 && c.rank(0) == space + 1) {
+    return outermost(c);
+  }
+  return space == 0 || c.rank(0) == space + 2 ? channels_first(c) : std::string{};
 }
 inline std::string layer_normalisation(const call& c) {
   const auto shape = c.numbers.find("normalized_shape");
-  const std::size_t inner = shape == c.numbers.end() ? 1 : shape->second.size();
-  return inner > c.rank(0) || c.rank(0) > max_rank ? std::string{} : rows(c, c.rank(0) - inner, c.rank(0));
+  const std::size_t inner = c.has_input(1) ? c.rank(1) : shape != c.numbers.end() ? shape->second.size() : 0;
+  return inner == 0 || inner > c.rank(0) || c.rank(0) > max_rank ? std::string{} : rows(c, c.rank(0) - inner, c.rank(0));
 }
 /// All but the dimension `dim`, the innermost if it is not given.
 inline std::string rows_of_dim(const call& c) {
@@ -203,7 +213,7 @@ void of_call(axes_finder& f) {
 inline constexpr auto matmul = of_call<aten_expressions::matmul>;
 inline constexpr auto product_and_sum = of_call<aten_expressions::product_and_sum>;
 inline constexpr auto linear = of_call<aten_expressions::linear>;
-inline constexpr auto einsum = of_call<aten_expressions::einsum>;
+inline constexpr auto einsum = of_call<index_expression::einsum>;
 inline constexpr auto convolve = of_call<aten_expressions::convolve>;
 inline constexpr auto attention = of_call<aten_expressions::attention>;
 inline constexpr auto batch_normalisation = of_call<aten_expressions::batch_normalisation>;

@@ -143,8 +143,9 @@ inline std::string product(const call& c, std::size_t first = 0) {
   }
   return text + operand(first, "xz") + "," + operand(second, "zy") + "->" + batch + "xy";
 }
-/// An equation without blanks; none for one that leaves dimensions out, or has a letter twice in an operand.
-inline std::string plain_einsum(std::string_view equation) {
+/// The attribute `equation`, unless it leaves dimensions out, or has a letter twice in an operand.
+inline std::string einsum(const call& c) {
+  const auto equation = c.text("equation", {});
   std::string text;
   std::copy_if(equation.begin(), equation.end(), std::back_inserter(text), [](char x) { return x != ' '; });
   bool plain = text.find("->") != text.npos && text.find_first_of(".+") == text.npos;
@@ -155,7 +156,7 @@ inline std::string plain_einsum(std::string_view equation) {
     plain = std::adjacent_find(operand.begin(), operand.end()) == operand.end();
     begin = end + 1;
   }
-  return plain ? text : std::string{};
+  return plain ? text : whole();
 }
 /// The axes of the first input in that order.
 inline std::string transposed(const call& c, const call::extents& order) {

@@ -96,12 +96,15 @@ private:
       return {.extents = held, .outputs = {all_of(held)}};
     }
     auto found = ops::axes_of(call_of(g_, of_graph));
-    if (is_update(op.type) && !found.extents.empty()) { // state as the gradient
-      const auto& gradient = g_.dims(op.inputs.back());
-      for (std::size_t k = 0; k < op.inputs.size(); ++k) {
+    if (is_update(op.type)) { // state as the gradient
+      const auto split = std::find_if(found.inputs.begin(), found.inputs.end(), [](const dimensions& axes) {
+        return std::any_of(axes.begin(), axes.end(), [](std::uint32_t axis) { return axis != none; });
+      });
+      for (std::size_t k = 0; split != found.inputs.end() && k < op.inputs.size(); ++k) {
         const op_id from = op.inputs[k] != none ? g_.producer(op.inputs[k]) : op_id{none};
-        if (from != none && is_variable(from) && g_.dims(op.inputs[k]) == gradient) {
-          found.inputs[k] = found.inputs.back();
+        const auto gradient = op.inputs[static_cast<std::size_t>(split - found.inputs.begin())];
+        if (from != none && is_variable(from) && g_.dims(op.inputs[k]) == g_.dims(gradient)) {
+          found.inputs[k] = *split;
         }
       }
     }
@@ -176,7 +179,7 @@ private:
                                       const ops::axes& found) const {
     const tensor_id of = tensor_of(gradient);
     std::vector<std::uint32_t> axes;
-    for (std::size_t k = 0; of != none && k < found.added.size(); ++k) {
+    for (std::size_t k = 0; of != none && !found.outputs.empty() && k < found.added.size(); ++k) {
       for (std::uint32_t axis = 0; found.added[k] && operands[k] == of && axis < found.extents.size(); ++axis) {
         const auto& made = found.outputs[0];
         if (std::find(made.begin(), made.end(), axis) == made.end()) {
@@ -260,17 +263,22 @@ private:
     }
     tensor_id largest = none;
     for (const tensor_id t : read_by(from)) {
-      largest = g_.role(t) == tensor_role::parameter && (largest == none || g_.bytes(t) > g_.bytes(largest)) ? t
-                                                                                                              : largest;
+      const bool trains = g_.role(t) == tensor_role::parameter && holds(from, t);
+      largest = trains && (largest == none || g_.bytes(t) > g_.bytes(largest)) ? t : largest;
     }
     return largest;
   }
-  /// The parameters that an op reads in some form, each once.
+  bool holds(op_id of_graph, tensor_id parameter) const {
+    return holder_[parameter] == of_graph || g_.bytes(parameter) <= traced_workload::copied;
+  }
+  /// The parameters that an op reads in some form, also for graphs inside of it, each once.
   std::vector<tensor_id> read_by(op_id of_graph) const {
     std::vector<tensor_id> all;
-    for (const tensor_id t : g_[of_graph].inputs) {
-      if (t != none && forms_[t].of != none) {
-        all.push_back(forms_[t].of);
+    for (const auto* list : {&g_[of_graph].inputs, &g_[of_graph].captured}) {
+      for (const tensor_id t : *list) {
+        if (t != none && forms_[t].of != none) {
+          all.push_back(forms_[t].of);
+        }
       }
     }
     sort_unique(all);
@@ -283,6 +291,11 @@ private:
       return all_of(found.extents);
     }
     const auto& inputs = g_[of_graph].inputs;
+    for (const tensor_id t : g_[of_graph].captured) {
+      if (t != none && forms_[t].of == parameter) {
+        return parts;
+      }
+    }
     std::vector<bool> is_first(parts.size(), true);
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       if (inputs[k] == none || forms_[inputs[k]].of != parameter) {
@@ -315,8 +328,7 @@ private:
     const op_id from = origin_of(v);
     std::vector<byte_count> parts(found.extents.size(), w_.resident_bytes(v));
     for (const tensor_id t : read_by(from)) {
-      const bool is_there = holder_[t] == from || g_.bytes(t) <= traced_workload::copied;
-      const auto dims = is_there ? parts_of(from, found, t) : dimensions{};
+      const auto dims = holds(from, t) ? parts_of(from, found, t) : dimensions{};
       for (std::size_t axis = 0; axis < dims.size(); ++axis) {
         parts[axis] -= dims[axis] != none ? 0 : std::min(parts[axis], g_.bytes(t));
       }
@@ -337,13 +349,19 @@ private:
       if (!is_form(v)) {
         continue;
       }
-      const auto& of = forms_[g_[v].inputs.front()];
+      const auto& inputs = g_[v].inputs;
+      const auto of = forms_[only_input(v)];
       const auto found = axes_in_graph(v);
+      const auto read = static_cast<std::size_t>(
+        std::find_if(inputs.begin(), inputs.end(), [](tensor_id t) { return t != none; }) - inputs.begin());
+      if (read == inputs.size()) { // graphs inside of it read it
+        continue;
+      }
       std::size_t k = 0;
       for (const tensor_id t : g_.outputs(v)) {
         auto& made = forms_[t] = {of.of, dimensions(g_.dims(t).size(), none)};
         for (std::size_t d = 0; d < made.dims.size() && k < found.outputs.size(); ++d) {
-          const auto& dims = found.inputs[0];
+          const auto& dims = found.inputs[read];
           const auto axis = found.outputs[k][d];
           const auto at = static_cast<std::size_t>(std::find(dims.begin(), dims.end(), axis) - dims.begin());
           made.dims[d] = axis != none && at < dims.size() ? of.dims[at] : std::uint32_t{none};
@@ -364,18 +382,32 @@ private:
       }
     }
   }
+  /// The only tensor that an op reads, or `none`; other inputs may be absent.
+  tensor_id only_input(op_id of_graph) const {
+    tensor_id only = none;
+    for (const auto* list : {&g_[of_graph].inputs, &g_[of_graph].captured}) {
+      for (const tensor_id t : *list) {
+        if (t != none && only != none) {
+          return none;
+        }
+        only = t != none ? t : only;
+      }
+    }
+    return only;
+  }
   /// True for an op that shows or copies one parameter.
   bool is_form(op_id of_graph) const {
-    const auto& op = g_[of_graph];
-    return (op.form == storage_form::view || op.form == storage_form::copy) && op.inputs.size() == 1 &&
-           op.captured.empty() && op.inputs.front() != none && forms_[op.inputs.front()].of != none;
+    const auto how = g_[of_graph].form;
+    const auto read = how == storage_form::view || how == storage_form::copy ? only_input(of_graph) : tensor_id{none};
+    return read != none && forms_[read].of != none;
   }
 
   /// Notes that an op uses a parameter where it is: with the first op that reads it, or as a variable.
   void add_use(split_model& m, tensor_id parameter, op_id user, dimensions needed, bool changes) const {
     const op_id from = holder_[parameter] != none ? holder_[parameter] : g_.producer(parameter);
     const op_id by = from != none ? at_[from] : op_id{none};
-    if (by != none && by != user && g_.bytes(parameter) > traced_workload::copied) {
+    const bool is_copied = g_.producer(parameter) == none && g_.bytes(parameter) <= traced_workload::copied;
+    if (by != none && by != user && !is_copied) {
       m.uses.push_back({by, user, parts_of(from, axes_in_graph(from), parameter), std::move(needed), changes});
     }
   }

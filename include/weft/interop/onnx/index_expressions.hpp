@@ -65,10 +65,6 @@ inline std::string transpose(const ops::call& c) {
   return order.size() > max_rank ? whole() : transposed(c, given != c.numbers.end() ? given->second : order);
 }
 inline std::string product_of_two(const ops::call& c) { return product(c); }
-inline std::string einsum(const ops::call& c) {
-  const auto text = plain_einsum(c.text("equation", {}));
-  return text.empty() ? whole() : text;
-}
 inline std::string gemm(const ops::call& c) {
   if (c.rank(0) != 2 || c.rank(1) != 2 || c.outputs[0]->size() != 2) {
     return whole();

@@ -45,8 +45,11 @@ inline std::vector<std::size_t> numbers_in(std::string_view text) {
   if (at == text.npos) {
     return numbers;
   }
-  if (const auto colon = text.find(':', at); text.substr(0, at).ends_with("array") && colon != text.npos) {
-    at = colon; // the type
+  if (text.substr(0, at).ends_with("array")) {
+    at = text.find(':', at); // the type comes first
+    if (at == text.npos) {
+      return numbers;
+    }
   }
   for (++at; at < text.size() && text[at] != ']' && text[at] != '>'; ++at) {
     if (const auto found = leading_number(text.substr(at))) {

@@ -4,12 +4,14 @@
 
 #include "weft/interop/stablehlo/costs.hpp"
 #include "weft/interop/stablehlo/program.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/ops/index_expression.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,22 +36,22 @@ inline bool contains(const std::vector<std::size_t>& list, std::size_t number) {
   return std::find(list.begin(), list.end(), number) != list.end();
 }
 
-/// The dimensions of each operand that a product contracts, or that are its batch.
-inline std::pair<std::vector<std::size_t>, std::vector<std::size_t>> product_dimensions(const program& p,
-                                                                                        const operation& o,
-                                                                                        const std::string& kind) {
+/// The dimensions of the second operand that a product contracts, or that are its batch.
+inline std::vector<std::size_t> second_product_axes(const program& p, const operation& o, const std::string& kind) {
   if (const auto numbers = p.attribute_of(o, "dot_dimension_numbers"); !numbers.empty()) {
-    return {numbers_after(numbers, "lhs_" + kind + "_dim"), numbers_after(numbers, "rhs_" + kind + "_dim")};
+    return numbers_after(numbers, "rhs_" + kind + "_dimensions");
   }
   const auto text = p.attribute_of(o, kind + "_dims"); // [1] x [0]
   const auto second = text.find(']');
-  return {numbers_in(text), second == text.npos ? std::vector<std::size_t>{} : numbers_in(text.substr(second))};
+  return second == text.npos ? std::vector<std::size_t>{} : numbers_in(text.substr(second));
 }
 /// The batch, the rest of the first operand, the rest of the second one.
 inline std::string product(const program& p, const operation& o) {
   const std::size_t first = rank_of(p, o, 0), second = rank_of(p, o, 1);
-  const auto batch = product_dimensions(p, o, "batching");
-  const auto summed = product_dimensions(p, o, "contracting");
+  const auto both = [&](const char* kind) {
+    return std::pair{product_axes(p, o, kind), second_product_axes(p, o, kind)};
+  };
+  const auto batch = both("batching"), summed = both("contracting");
   if (first + second > max_rank || batch.first.size() != batch.second.size() ||
       summed.first.size() != summed.second.size()) {
     return {};
@@ -131,7 +133,9 @@ inline std::string reduce(const program& p, const operation& o) {
 }
 /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, of one group.
 inline std::string convolution(const program& p, const operation& o) {
-  const auto text = p.attribute_of(o, "dim_numbers");
+  auto text = p.attribute_of(o, "dim_numbers");
+  text = text.empty() ? p.attribute_of(o, "dimension_numbers") : text;
+  text.remove_prefix(std::min(text.find('['), text.size())); // what the attribute is called
   const auto second = text.find("]x["), result = text.find("]->[");
   const auto groups = [&](std::string_view key) {
     const auto found = leading_number(p.attribute_of(o, key));
@@ -153,8 +157,9 @@ inline std::string convolution(const program& p, const operation& o) {
     }
     return dims;
   };
+  const auto end = std::min(text.find(']', result + 3), text.size());
   return operand(text.substr(0, second), 'c') + "," + operand(text.substr(second, result - second), 'c') + "->" +
-         operand(text.substr(result), 'f');
+         operand(text.substr(result, end - result), 'f');
 }
 
 /// Rows of a table by numbers, as embeddings are read (`gather`) and their gradients added up (`scatter`): dimension 0
@@ -203,20 +208,53 @@ inline std::string scatter(const program& p, const operation& o) {
 /// The expression of an operation; empty: what the catalogue of ops says counts.
 inline std::string of(const program& p, const operation& o) {
   using rule = std::string (*)(const program&, const operation&);
+  static constexpr rule stays_whole = [](const program&, const operation&) { return std::string{}; };
   static constexpr std::pair<std::string_view, rule> rules[] = {
-    {"broadcast_in_dim", broadcast}, {"convolution", convolution}, {"dot_general", product}, {"gather", gather},
-    {"reduce", reduce},              {"scatter", scatter},         {"transpose", transpose}};
+    {"broadcast_in_dim", broadcast}, {"composite", stays_whole}, {"convolution", convolution},
+    {"custom_call", stays_whole},    {"dot_general", product},   {"gather", gather},
+    {"reduce", reduce},              {"scatter", scatter},       {"transpose", transpose}};
   const auto* const at =
     std::find_if(std::begin(rules), std::end(rules), [&](const auto& r) { return r.first == plain_name(o.name); });
   if (at == std::end(rules)) {
     return {};
   }
-  auto text = at->second(p, o);
-  const bool fits = !text.empty() &&
-                    ops::fits(
-                      text, [&](std::size_t k) { return p.operand_type(o, k).dims.size(); },
-                      [&](std::size_t k) { return p.result_type(o, k).dims.size(); });
-  return fits ? text : ops::index_expression::whole();
+  try {
+    const auto text = at->second(p, o);
+    const bool fits = !text.empty() &&
+                      ops::fits(
+                        text, [&](std::size_t k) { return p.operand_type(o, k).dims.size(); },
+                        [&](std::size_t k) { return p.result_type(o, k).dims.size(); });
+    return fits ? text : ops::index_expression::whole();
+  } catch (const error&) { // of an attribute
+    return ops::index_expression::whole();
+  }
+}
+
+/// The same of an operation that reads some operands as they were before they were shown in another shape, with so many
+/// dimensions; nothing of them is in parts.
+inline std::string with_whole_operands(const program& p, const operation& o, std::string text,
+                                       const std::vector<std::optional<std::size_t>>& ranks) {
+  if (text.empty()) {
+    ops::call c;
+    for (const auto id : p.operands(o)) {
+      c.inputs.emplace_back(p.type_of(id).dims);
+    }
+    for (std::uint32_t i = 0; i < o.num_results; ++i) {
+      c.outputs.emplace_back(p.result_type(o, i).dims);
+    }
+    const bool each = ops::is_elementwise(o.name, o.num_operands) && o.num_results == 1;
+    text = each ? ops::index_expression::broadcast(c) : ops::index_expression::whole();
+  }
+  const auto arrow = text.find("->");
+  std::string made;
+  std::size_t at = 0;
+  for (const auto& rank : ranks) {
+    const auto end = std::min(text.find(',', at), arrow);
+    made += made.empty() && at == 0 ? "" : ",";
+    made += rank ? std::string(*rank, '.') : at < arrow ? text.substr(at, end - at) : "";
+    at = std::min(end + 1, arrow);
+  }
+  return made + text.substr(arrow);
 }
 
 } // namespace weft::stablehlo::detail::index_expressions

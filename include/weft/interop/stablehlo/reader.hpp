@@ -358,7 +358,7 @@ private:
       made.captured.push_back(made_[id]);
     }
     count_reads(made.inputs.size() + made.captured.size());
-    if (auto text = index_expressions::of(p_, o); !text.empty()) {
+    if (auto text = expression_of(number); !text.empty()) {
       made.texts["axes"] = std::move(text);
     }
     std::vector<model_graph::tensor> outputs;
@@ -367,6 +367,21 @@ private:
     }
     const op_id v = graph_.add_op(std::move(made), outputs);
     std::ranges::copy(graph_.outputs(v), made_.begin() + o.first_result);
+  }
+  /// The index expression of an operation, also if some of its operands are constants in another shape.
+  std::string expression_of(std::uint32_t number) {
+    const auto& o = p_.ops[number];
+    const auto [at, is_new] = expressions_.try_emplace(number);
+    if (is_new) {
+      at->second = index_expressions::of(p_, o);
+    }
+    std::vector<std::optional<std::size_t>> ranks;
+    for (const auto id : p_.operands(o)) {
+      const bool is_other = made_[id] != none && graph_.dims(made_[id]) != p_.type_of(id).dims;
+      ranks.push_back(is_other ? std::optional{graph_.dims(made_[id]).size()} : std::nullopt);
+    }
+    const bool all_as_made = std::ranges::none_of(ranks, &std::optional<std::size_t>::has_value);
+    return all_as_made ? at->second : index_expressions::with_whole_operands(p_, o, at->second, ranks);
   }
   /// The values that an operation's regions read from outside of them, and the constants in them and in the functions
   /// that they call, each once; the same for every caller of its function.
@@ -444,6 +459,7 @@ private:
   std::size_t num_reads_ = 0;
   std::size_t max_reads_;
   std::unordered_map<std::uint32_t, std::vector<value_id>> captures_;             // by operation
+  std::unordered_map<std::uint32_t, std::string> expressions_;                    // by operation
   std::unordered_map<region_id, std::vector<value_id>> constants_of_functions_; // by body
   int depth_ = 0;
   bool by_use_ = false; // parameters are those that are used like that

@@ -57,7 +57,7 @@ private:
 
   bool add(op_id v) {
     const auto& n = g_[v];
-    model_graph::op o{.type = std::string{n.op},
+    model_graph::op o{.type = std::string{known_type_of(n.op)},
                       .name = std::string{n.name},
                       .work = w_.work(v),
                       .resident_bytes = weight_[v] == none && is_variable(n.op) ? w_.resident_bytes(v) : 0,

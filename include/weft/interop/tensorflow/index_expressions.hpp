@@ -29,6 +29,8 @@ inline std::string image(std::size_t rank, char channels, bool last) {
 /// Filters are a window, channels and results.
 inline std::string filter(std::size_t rank) { return std::string(rank < 2 ? 0 : rank - 2, '.') + "cf"; }
 
+inline std::string batch_alone(const ops::call& c) { return c.rank(0) == 0 ? whole() : rows(c, 1, c.rank(0)); }
+
 inline std::string matmul(const ops::call& c) {
   auto text = product(c);
   const auto comma = text.find(','), arrow = text.find("->");
@@ -43,23 +45,34 @@ inline std::string matmul(const ops::call& c) {
   }
   return text;
 }
-inline std::string einsum(const ops::call& c) {
-  const auto text = plain_einsum(c.text("equation", {}));
-  return text.empty() ? whole() : text;
+/// True if filters have as many channels as images: else they are of groups.
+inline bool is_one_group(const ops::call& c, const std::optional<ops::call::extents>& images,
+                         const std::optional<ops::call::extents>& filters) {
+  return images && filters && images->size() > 2 && filters->size() > 2 &&
+         (channels_last(c) ? images->back() : (*images)[1]) == (*filters)[filters->size() - 2];
 }
 inline std::string convolution_of_images(const ops::call& c) {
   const bool last = channels_last(c);
+  if (c.inputs.size() < 2 || !is_one_group(c, c.inputs[0], c.inputs[1])) {
+    return batch_alone(c);
+  }
   return image(c.rank(0), 'c', last) + "," + filter(c.rank(1)) + "->" + image(c.rank(0), 'f', last);
 }
 /// The shape of the image, filters, the gradient.
 inline std::string gradient_of_image(const ops::call& c) {
   const bool last = channels_last(c);
+  if (c.inputs.size() < 3 || !is_one_group(c, c.outputs[0], c.inputs[1])) {
+    return whole();
+  }
   return std::string(c.rank(0), '.') + "," + filter(c.rank(1)) + "," + image(c.rank(2), 'f', last) + "->" +
          image(c.rank(2), 'c', last);
 }
 /// The image, the shape of filters, the gradient.
 inline std::string gradient_of_filter(const ops::call& c) {
   const bool last = channels_last(c);
+  if (c.inputs.size() < 3 || !is_one_group(c, c.inputs[0], c.outputs[0])) {
+    return whole();
+  }
   return image(c.rank(0), 'c', last) + "," + std::string(c.rank(1), '.') + "," + image(c.rank(2), 'f', last) + "->" +
          filter(c.rank(2));
 }
@@ -72,8 +85,10 @@ inline std::string images(const ops::call& c) {
   }
   return text + "->" + of;
 }
-inline std::string batch_alone(const ops::call& c) { return c.rank(0) == 0 ? whole() : rows(c, 1, c.rank(0)); }
 inline std::string bias(const ops::call& c) {
+  if (channels_last(c)) { // element by element
+    return {};
+  }
   const auto of = image(c.rank(0), 'c', channels_last(c));
   return of + ",c->" + of;
 }
@@ -85,7 +100,7 @@ inline std::string batch_normalisation(const ops::call& c) {
   if (rank < 2 || rank > max_rank) {
     return whole();
   }
-  const bool is_known = c.number("is_training", 1) == 0;
+  const bool is_known = c.number("is_training", 1) == 0 && c.outputs.size() == 1; // further ones are of channels alone
   auto of = is_known ? letters(rank) : std::string(rank, '.');
   auto& channels = last ? of.back() : of[1];
   channels = 'C';
@@ -104,12 +119,16 @@ inline std::string batch_normalisation(const ops::call& c) {
   }
   return text;
 }
+/// True if it is plain which dimensions of the one those of the other are: all of them, or no extent is there twice.
+inline bool is_plain(const ops::call::extents& all, const ops::call::extents& some) {
+  return all == some || std::all_of(some.begin(), some.end(), [&](std::int64_t d) { return std::ranges::count(all, d) == 1; });
+}
 /// Over the dimensions that the second input lists; empty if the result has another shape than that gives.
 inline std::string reduction(const ops::call& c) {
   const auto rank = c.rank(0);
   const bool is_sum = c.type == "Sum" || c.type == "Mean";
   if (rank > max_rank || c.values.size() < 2 || !c.values[1]) { // gradients of what was repeated work them out
-    return c.type == "Sum" ? std::string{} : whole();
+    return c.type == "Sum" && is_plain(*c.inputs[0], *c.outputs[0]) ? std::string{} : whole();
   }
   auto read = letters(rank);
   std::string made;
@@ -133,7 +152,6 @@ inline std::string gather(const ops::call& c) {
 inline std::string transpose(const ops::call& c) {
   return c.values.size() > 1 && c.values[1] && c.values[1]->size() == c.rank(0) ? transposed(c, *c.values[1]) : whole();
 }
-inline std::string same(const ops::call& c) { return broadcast(c); }
 
 /// The rule of a type.
 struct rule {
@@ -155,7 +173,7 @@ inline constexpr rule rules[] = {
   {"All Any Max Mean Min Prod Sum", reduction},
   {"Gather GatherV2 ResourceGather", gather},
   {"Transpose", transpose},
-  {"ReadVariableOp", same},
+  {"ReadVariableOp", broadcast},
 };
 
 /// The rule for ops of a type, or null: what the catalogue of ops says counts.

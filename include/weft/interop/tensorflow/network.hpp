@@ -8,6 +8,7 @@
 #include "weft/interop/tensorflow/text_format.hpp"
 #include "weft/io/protobuf.hpp"
 #include "weft/model/graph_of_network.hpp"
+#include "weft/ops/index_expression.hpp"
 #include "weft/workload/nn/network.hpp"
 
 #include <algorithm>
@@ -111,6 +112,23 @@ private:
     return runs_with_its_variable(o.type) && !o.inputs.empty() ? state_of(o.inputs[0].op()) : o.outputs[i].dims;
   }
 
+  /// The index expression, for inputs in the network's order, which is TensorFlow's for ops that have one. That of a sum
+  /// depends on numbers that a network does not know.
+  static std::string axes_of(const nn::op_spec& o) {
+    const auto dims_of_tensor = [](const extents& dims) { return ops::call::extents(dims.begin(), dims.end()); };
+    if (!o.axes.empty() || o.type != "Sum" || o.inputs.empty() || o.outputs.empty() ||
+        o.inputs[0].dims().size() > ops::index_expression::max_rank) {
+      return o.axes;
+    }
+    const auto read = ops::index_expression::letters(o.inputs[0].dims().size());
+    std::string text = read;
+    for (std::size_t k = 1; k < o.inputs.size(); ++k) {
+      text += "," + std::string(o.inputs[k].dims().size(), '.');
+    }
+    return text + "->" +
+           ops::index_expression::aligned(dims_of_tensor(o.outputs[0].dims), dims_of_tensor(o.inputs[0].dims()), read);
+  }
+
   static std::string shape(const extents& dims) {
     return wire::repeated(2, dims, [](std::uint64_t d) { return wire::message(1, d); });
   }
@@ -135,8 +153,8 @@ private:
       wire::put(shapes, 7, shape(dims_of(origin, o, i)));
     }
     put(out, "_output_shapes", 1, shapes);
-    if (!o.axes.empty()) { // of inputs in the network's order, which is TensorFlow's for ops that have some
-      put(out, "_weft_axes", 2, o.axes);
+    if (const auto axes = axes_of(o); !axes.empty()) {
+      put(out, "_weft_axes", 2, axes);
     }
     if (o.type == "IteratorGetNext") {
       put(out, "output_types", 1, wire::repeated(6, o.outputs, type_of));

@@ -51,7 +51,8 @@ inline constexpr family compiler_op_table[] = {
   {"rnn_relu rnn_tanh", {.flop = flop::recurrent_layers<4>, .use = use::recurrence, .gradient = gradient::products}},
   {"batch_norm cudnn_batch_norm native_batch_norm native_batch_norm_legit",
    {.flop = flop::batch_norm_of_mode, .gradient = gradient::reads_inputs, .axes = axes::batch_normalisation}},
-  {"batch_norm_inference native_batch_norm_legit_no_training",
+  {"batch_norm_inference", {.flop = flop::per_input<2>, .gradient = gradient::reads_inputs}},
+  {"native_batch_norm_legit_no_training",
    {.flop = flop::per_input<2>, .gradient = gradient::reads_inputs, .axes = axes::batch_normalisation}},
   {"batch_norm_training", {.flop = flop::per_input<8>, .gradient = gradient::reads_inputs}},
   {"group_norm instance_norm native_group_norm",
@@ -103,9 +104,11 @@ inline constexpr family compiler_op_table[] = {
    {.flop = flop::per_output<1>, .gradient = gradient::none, .in_place = true}},
   {"abs acos acosh arccos arcsin arctan asin asinh atan atan2 atanh bessel_i1e cbrt conj copysign cos cosh cosine "
    "digamma div divide erf erf_inv erfc erfinv fmax fmin fmod heaviside leaky_relu lgamma log log10 log1p log2 "
-   "log_plus_one maximum minimum mul multiply next_after polygamma pow power prelu remainder sin sinc sine sinh "
+   "log_plus_one maximum minimum mul multiply next_after polygamma pow power remainder sin sinc sine sinh "
    "square tan threshold xlogy zeta",
    {.flop = flop::per_output<1>, .gradient = gradient::reads_inputs, .in_place = true}},
+  {"prelu",
+   {.flop = flop::per_output<1>, .gradient = gradient::reads_inputs, .axes = axes::images, .in_place = true}},
   {"add neg negate negative positive reduce_precision rsub sub subtract",
    {.flop = flop::per_output<1>, .gradient = gradient::reads_nothing, .in_place = true}},
   {"exp exp2 expm1 exponential exponential_minus_one logistic reciprocal relu relu6 rsqrt sigmoid sqrt tanh",
@@ -160,18 +163,19 @@ inline constexpr family compiler_op_table[] = {
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::none}},
   {"as_strided atleast_1d atleast_2d atleast_3d broadcast broadcast_in_dim broadcast_tensors diagonal "
    "dynamic_broadcast_in_dim dynamic_reshape get_tuple_element hsplit imag matrix_H meshgrid moveaxis movedim mT "
-   "numpy_T optimization_barrier real rename set_dimension_size tensor_split tuple view_as_complex view_as_real vsplit",
+   "numpy_T optimization_barrier real rename set_dimension_size swapaxes tensor_split tuple view_as_complex "
+   "view_as_real vsplit",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves}},
-  {"alias broadcast_to detach dropout expand expand_as feature_dropout identity lift_fresh lift_fresh_copy "
-   "native_dropout",
+  {"alias broadcast_to detach dropout expand expand_as identity lift_fresh lift_fresh_copy native_dropout",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::first_like_output}},
+  {"feature_dropout", {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::images}},
   {"flatten reshape reshape_alias reshape_as squeeze unflatten unsafe_view unsqueeze view view_as",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::reshape}},
   {"aten.slice chunk narrow split split_with_sizes unsafe_chunk unsafe_split unsafe_split_with_sizes",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::common}},
   {"aten.select unbind",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::without_dim}},
-  {"aten.transpose swapaxes",
+  {"aten.transpose",
    {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::swapped}},
   {"permute", {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::permuted}},
   {"t", {.flop = flop::nothing, .use = use::view, .gradient = gradient::moves, .axes = axes::turned}},
