@@ -18,12 +18,14 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 TARGETS = {'x86_64': ('-march=x86-64-v3', r'vf(n?m(add|sub)|maddsub|msubadd)'),
            'aarch64': ('-march=armv8-a', r'f(n?m(add|sub)|ml[as])\b')}
+# What of -O2 it takes to fuse also what small functions compute.
+OPTIMISED = ['-O1', '-fexpensive-optimizations', '-finline-small-functions']
 
 
 def assembly(compiler, flag, source, include):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, 'out.s')
-        subprocess.run([compiler, '-std=c++20', '-O2', '-g1', '-ffp-contract=fast', flag, '-I', include, '-S', '-o',
+        subprocess.run([compiler, '-std=c++20', *OPTIMISED, '-g1', '-ffp-contract=fast', flag, '-I', include, '-S', '-o',
                         out,
                         source], check=True)
         return out.read_text()

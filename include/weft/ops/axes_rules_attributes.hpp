@@ -90,7 +90,8 @@ inline std::string images(const call& c) {
 inline std::string layer_normalisation(const call& c) {
   const auto shape = c.numbers.find("normalized_shape");
   const std::size_t inner = c.has_input(1) ? c.rank(1) : shape != c.numbers.end() ? shape->second.size() : 0;
-  return inner == 0 || inner > c.rank(0) || c.rank(0) > max_rank ? std::string{} : rows(c, c.rank(0) - inner, c.rank(0));
+  const bool is_known = inner > 0 && inner <= c.rank(0) && c.rank(0) <= max_rank;
+  return is_known ? rows(c, c.rank(0) - inner, c.rank(0)) : std::string{};
 }
 /// All but the dimension `dim`, the innermost if it is not given.
 inline std::string rows_of_dim(const call& c) {

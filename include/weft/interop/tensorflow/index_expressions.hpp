@@ -121,7 +121,8 @@ inline std::string batch_normalisation(const ops::call& c) {
 }
 /// True if it is plain which dimensions of the one those of the other are: all of them, or no extent is there twice.
 inline bool is_plain(const ops::call::extents& all, const ops::call::extents& some) {
-  return all == some || std::all_of(some.begin(), some.end(), [&](std::int64_t d) { return std::ranges::count(all, d) == 1; });
+  const auto is_once = [&](std::int64_t d) { return std::count(all.begin(), all.end(), d) == 1; };
+  return all == some || std::all_of(some.begin(), some.end(), is_once);
 }
 /// Over the dimensions that the second input lists; empty if the result has another shape than that gives.
 inline std::string reduction(const ops::call& c) {

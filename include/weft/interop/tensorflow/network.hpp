@@ -112,8 +112,8 @@ private:
     return runs_with_its_variable(o.type) && !o.inputs.empty() ? state_of(o.inputs[0].op()) : o.outputs[i].dims;
   }
 
-  /// The index expression, for inputs in the network's order, which is TensorFlow's for ops that have one. That of a sum
-  /// depends on numbers that a network does not know.
+  /// The index expression, for inputs in the network's order, which is TensorFlow's for ops that have one. That of a
+  /// sum depends on numbers that a network does not know.
   static std::string axes_of(const nn::op_spec& o) {
     const auto dims_of_tensor = [](const extents& dims) { return ops::call::extents(dims.begin(), dims.end()); };
     if (!o.axes.empty() || o.type != "Sum" || o.inputs.empty() || o.outputs.empty() ||
