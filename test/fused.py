@@ -25,9 +25,8 @@ OPTIMISED = ['-O1', '-fexpensive-optimizations', '-finline-small-functions']
 def assembly(compiler, flag, source, include):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder, 'out.s')
-        subprocess.run([compiler, '-std=c++20', *OPTIMISED, '-g1', '-ffp-contract=fast', flag, '-I', include, '-S', '-o',
-                        out,
-                        source], check=True)
+        subprocess.run([compiler, '-std=c++20', *OPTIMISED, '-g1', '-ffp-contract=fast', flag, '-I', include, '-S',
+                        '-o', out, source], check=True)
         return out.read_text()
 
 
