@@ -116,6 +116,16 @@ TEST_CASE("axes of PyTorch's ops: rows and reductions") {
   CHECK(expression(call("aten.triu", {{3, 5, 5}}, {{3, 5, 5}})) == "a..->a..");
 }
 
+TEST_CASE("axes of PyTorch's ops: gradients as PyTorch records them") {
+  CHECK(expression(call("aten.threshold_backward", {{2, 5}, {2, 5}}, {{2, 5}})) == "ab,ab->ab");
+  CHECK(expression(call("aten._softmax_backward_data", {{2, 5, 8}, {2, 5, 8}}, {{2, 5, 8}}, {{"dim", {2}}})) ==
+        "ab.,ab.->ab.");
+  CHECK(expression(call("aten.native_layer_norm_backward",
+                        {{2, 5, 8}, {2, 5, 8}, {2, 5, 1}, {2, 5, 1}, {8}, {8}}, {{2, 5, 8}, {8}, {8}})) ==
+        "ab.,ab.,ab.,ab.,.,.->ab.,.,.");
+  CHECK(expression(call("aten.embedding_dense_backward", {{2, 5, 8}, {2, 5}}, {{100, 8}})) == "abc,ab->dc");
+}
+
 TEST_CASE("axes of PyTorch's ops: what moves numbers") {
   CHECK(expression(call("aten.transpose", {{2, 5, 8}}, {{2, 8, 5}}, {{"dim0", {1}}, {"dim1", {-1}}})) == "abc->acb");
   CHECK(expression(call("aten.permute", {{2, 5, 8}}, {{8, 2, 5}}, {{"dims", {2, 0, -2}}})) == "abc->cab");

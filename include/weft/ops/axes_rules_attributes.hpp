@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -93,10 +94,44 @@ inline std::string layer_normalisation(const call& c) {
   const bool is_known = inner > 0 && inner <= c.rank(0) && c.rank(0) <= max_rank;
   return is_known ? rows(c, c.rank(0) - inner, c.rank(0)) : std::string{};
 }
-/// All but the dimension `dim`, the innermost if it is not given.
+/// Of the gradient, what was normalised, and its statistics by row; those of weights and biases are sums over rows.
+inline std::string gradient_of_layer_normalisation(const call& c) {
+  const auto rank = c.rank(0), inner = c.has_input(4) ? c.rank(4) : std::size_t{0};
+  if (inner == 0 || inner > rank || rank > max_rank || !c.has_input(1)) {
+    return {};
+  }
+  const auto row = letters(rank - inner) + std::string(inner, '.');
+  const auto operand = [&](const std::optional<call::extents>& dims) {
+    return !dims ? "" : dims->size() == rank ? row : std::string(dims->size(), '.');
+  };
+  std::string text;
+  for (std::size_t k = 0; k < c.inputs.size(); ++k) {
+    text += (k > 0 ? "," : "") + operand(c.inputs[k]);
+  }
+  for (std::size_t k = 0; k < c.outputs.size(); ++k) {
+    text += (k > 0 ? "," : "->") + operand(c.outputs[k]);
+  }
+  return text;
+}
+/// Rows of the gradient go to those of the table that the numbers say; each part of the table takes its own.
+inline std::string gradient_of_embedding(const call& c) {
+  return c.rank(1) + 1 != c.rank(0) || c.rank(0) > max_rank
+           ? std::string{}
+           : letters(c.rank(0)) + "," + letters(c.rank(1)) + "->V" + letters(c.rank(0)).back();
+}
+/// All but the dimension `dim`, the innermost if it is not given, also of further inputs of as many.
 inline std::string rows_of_dim(const call& c) {
   const auto at = dimension(c, c.number("dim", -1));
-  return at ? rows(c, *at, *at + 1) : std::string{};
+  if (!at) {
+    return {};
+  }
+  auto text = letters(c.rank(0));
+  text[*at] = '.';
+  std::string all = text;
+  for (std::size_t k = 1; k < c.inputs.size(); ++k) {
+    all += "," + (c.inputs[k] == c.inputs[0] ? text : std::string(c.rank(k), '.'));
+  }
+  return all + outputs_like(c, text);
 }
 /// All but the two innermost dimensions.
 inline std::string matrices(const call& c) {
@@ -220,6 +255,8 @@ inline constexpr auto attention = of_call<aten_expressions::attention>;
 inline constexpr auto batch_normalisation = of_call<aten_expressions::batch_normalisation>;
 inline constexpr auto outermost = of_call<aten_expressions::outermost>;
 inline constexpr auto layer_normalisation = of_call<aten_expressions::layer_normalisation>;
+inline constexpr auto gradient_of_layer_normalisation = of_call<aten_expressions::gradient_of_layer_normalisation>;
+inline constexpr auto gradient_of_embedding = of_call<aten_expressions::gradient_of_embedding>;
 inline constexpr auto rows_of_dim = of_call<aten_expressions::rows_of_dim>;
 inline constexpr auto matrices = of_call<aten_expressions::matrices>;
 inline constexpr auto sum = of_call<aten_expressions::sum>;

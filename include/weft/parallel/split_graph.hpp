@@ -426,8 +426,10 @@ private:
         held.assign(largest != none ? 1 : 0, largest);
       }
       const auto found = held.empty() ? ops::axes{} : axes_in_graph(from);
+      const auto written = g_[from].form == storage_form::writes ? g_[from].inputs : std::vector<tensor_id>{none};
       for (const tensor_id t : held) {
-        add_use(m, t, v, parts_of(from, found, t), !reads);
+        const bool writes = !written.empty() && written.front() != none && forms_[written.front()].of == t;
+        add_use(m, t, v, parts_of(from, found, t), writes || !reads);
       }
     }
     for (const auto& [old, by] : g_.replacements()) {
