@@ -3,11 +3,16 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/parallel/split_graph.hpp"
+#include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/model.hpp"
 
 #include <cmath>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 namespace weft::test::fuzz {
 
@@ -32,6 +37,26 @@ void refused_in_one_line(const Try& try_it) {
   }
 }
 
+/// Ops of a model's graph may be split, or not, whatever they are, and so may those of its training step.
+inline void check_axes(const model& m) {
+  std::vector<op_id> all(m.ops.num_ops());
+  std::iota(all.begin(), all.end(), op_id{0});
+  expect(m.graph->num_ops() == all.size(), "a graph has other ops than its workload");
+  std::optional<expanded_step> step;
+  try {
+    step = training_step_with_origins(m.ops);
+  } catch (const error&) { // nothing to train
+  }
+  try {
+    (void)parallel::make_split_model(*m.graph, m.ops, all);
+    if (step) {
+      (void)parallel::make_split_model(*m.graph, step->graph, all, &step->from);
+    }
+  } catch (const error&) {
+    expect(false, "a graph that was read has no axes");
+  }
+}
+
 /// The promises of every reader of models beside the workload.
 inline model checked(model m) {
   expect(!m.format.empty(), "a model has no format");
@@ -41,6 +66,9 @@ inline model checked(model m) {
   }
   for (const auto& note : m.notes) {
     expect(!note.empty() && note.find_first_of("\r\n") == note.npos, "a note is not one line");
+  }
+  if (m.graph) {
+    check_axes(m);
   }
   return m;
 }

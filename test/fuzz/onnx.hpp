@@ -4,9 +4,7 @@
 
 #include "fuzz/expect.hpp"
 #include "weft/interop/onnx.hpp"
-#include "weft/parallel/split_graph.hpp"
 
-#include <numeric>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -22,12 +20,6 @@ inline void onnx(std::string_view bytes) {
   refused_in_one_line([&] {
     const auto m = checked(read.read(bytes, "<bytes>"));
     expect(read.recognises(bytes), "a model is read but not recognised");
-    if (m.graph) { // its ops may be split, or not, whatever they are
-      std::vector<op_id> all(m.ops.num_ops());
-      std::iota(all.begin(), all.end(), op_id{0});
-      const auto split = parallel::make_split_model(*m.graph, m.ops, all);
-      expect(split.axes.size() == m.ops.num_ops(), "a graph has other ops than its workload");
-    }
     placement p(m.ops.num_ops());
     for (std::size_t v = 0; v < p.size(); ++v) {
       p[v] = v % 3 == 2 ? none : static_cast<device_id>(v % 2);
