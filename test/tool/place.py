@@ -60,6 +60,27 @@ def frozen_parameters():
     refused(llama + ':inference', *options, *freeze, because='give --train, or leave --freeze out')
 
 
+def splits_of_files(folder):
+    """A network that is written to a file is split like itself, and so is the training step that is made of it."""
+    options = ('--platform', 'dgx_a100', '--budget', '200moves')
+
+    def best(model, *more):
+        text = placed(model, *options, '--parallel', 'tensor=8', *more)
+        amount, unit = re.search(r'^ +([\d.]+) (ms|µs) .* 8 × (?:tensor|data)', text, re.M).groups()
+        return float(amount) * (1e3 if unit == 'ms' else 1)
+
+    for network in ('gpt2_small@8x128:inference', 'resnet50@32:inference'):
+        own = (f'zoo:{network}', '--kernels', 'separate')
+        files = [os.path.join(folder, name) for name in ('split.onnx', 'split.pb')]
+        for file in files:
+            placed(*own, '--platform', 'dgx_a100', '--budget', '1moves', '-o', file)
+        for more in ((), ('--train', 'adam')):
+            wanted = best(*own, *more)
+            for file in files:
+                got = best(file, *more)
+                check(abs(got - wanted) <= 0.01 * wanted, f'{network} {more} of {file}: {got} µs, not {wanted}')
+
+
 def parts_by_speed(folder):
     """Parts of a batch by speed where memory limits them, and the plans of these."""
     few = ('--budget', '10moves')
@@ -1078,5 +1099,6 @@ def main(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     parts_by_speed(folder)
+    splits_of_files(folder)
     main(folder)
 finish()
