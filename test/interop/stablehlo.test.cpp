@@ -130,6 +130,16 @@ func.func @main(%x: <8x64>, %y: <4x4>) -> <8x32> {
   const auto model = parallel::make_split_model(*m.graph, m.ops, all);
   CHECK((*m.graph)[0].texts.at("axes") == "ab,->aB");
   CHECK((*m.graph)[1].texts.at("axes") == "ab,.->ab"); // rows, not columns
+  CHECK(stablehlo::detail::index_expressions::with_whole_operands({}, {}, "->", {std::nullopt, 1}) == ",.->");
+  const auto turned = read(in_full(R"(
+func.func @main(%x: <8x4>) -> <8x4> {
+  %square = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %0 = stablehlo.transpose %square, dims = [1, 0] : (<2x2>) -> <2x2>
+  %1 = stablehlo.add %0, %0 : tensor<2x2xf32>
+  return %1 : <2x2>
+}
+)"));
+  CHECK((*turned.graph)[0].texts.at("axes") == "..,..->ab");
   CHECK(axes_of("%0 = stablehlo.transpose %a, dims = [1, 99999999999999999999] : (<2x3>) -> <3x2>", "%a: <2x3>") ==
         "->");
 }

@@ -244,6 +244,24 @@ TEST_CASE("split_step: what graphs inside of an op read, and forms with absent i
   }
 }
 
+TEST_CASE("split_step: what takes the place of a parameter is made in its parts, not in terms of a sum") {
+  model_graph g;
+  const auto state = g.add_tensor({.dims = {64, 256}, .role = tensor_role::state, .name = "state"});
+  const auto x = g.add_tensor({.dims = {64, 8}, .role = tensor_role::input});
+  const auto y = g.add_tensor({.dims = {8, 256}, .role = tensor_role::input});
+  (void)g.add_op({.type = "aten.relu", .name = "read", .inputs = {state}}, {{.dims = {64, 256}}});
+  const auto made = g.add_op({.type = "aten.mm", .name = "new", .inputs = {x, y}}, {{.dims = {64, 256}}});
+  g.replace(state, *g.outputs(made).begin());
+  const auto lowered = lower(g);
+  const auto m = parallel::make_split_model(g, lowered.graph, std::vector<op_id>{0, 1});
+  CHECK(m.axes[1].extents == std::vector<std::uint64_t>{64, 1, 256}); // not along what is summed up
+  REQUIRE(m.uses.size() == 1);
+  CHECK(m.uses[0].changes);
+  CHECK(m.uses[0].is_met(0, 0));
+  CHECK(m.uses[0].is_met(1, 2));
+  CHECK(!m.uses[0].is_met(none, 2));
+}
+
 TEST_CASE("split_step: a step of a network with variables has splits that fit where its parameters fit in parts only") {
   nn::network net{{.bookkeeping = false, .training = false}};
   auto x = net.input_pipeline({{{1, width}}})[0];

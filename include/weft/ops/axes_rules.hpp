@@ -97,8 +97,10 @@ public:
           continue;
         }
         if (c == '+' && d == 0 && &operands == &a_.inputs) {
-          a_.added.resize(std::max(in_.size(), k + 1), false);
-          a_.added[k] = true;
+          a_.added.resize(in_.size(), false);
+          if (k < in_.size()) { // it may be absent
+            a_.added[k] = true;
+          }
           continue;
         }
         if (k >= shapes.size() || d >= shapes[k].size()) {

@@ -137,23 +137,19 @@ inline std::string rows_of_dim(const call& c) {
 inline std::string matrices(const call& c) {
   return c.rank(0) < 2 || c.rank(0) > max_rank ? std::string{} : rows(c, c.rank(0) - 2, c.rank(0));
 }
-/// Over the dimensions `dim`, or all; `reduced`: they are summed up.
+/// Over the dimensions `dim`, or all.
 inline std::string reduction(const call& c, bool is_sum) {
   const auto rank = c.rank(0);
   if (rank > max_rank || !c.has_output()) {
     return {};
   }
-  auto read = letters(rank);
-  std::string made;
   const auto given = c.numbers.find("dim");
-  const bool keeps = c.outputs[0]->size() == rank;
-  for (std::size_t d = 0; d < rank; ++d) {
-    const bool goes = given == c.numbers.end() || given->second.empty() ||
-                      std::any_of(given->second.begin(), given->second.end(),
-                                  [&](std::int64_t axis) { return dimension(c, axis) == d; });
-    made += !goes ? std::string(1, read[d]) : keeps ? "." : "";
-    read[d] = goes && !is_sum ? '.' : read[d];
-  }
+  const auto goes = [&](std::size_t d) {
+    return given == c.numbers.end() || given->second.empty() ||
+           std::any_of(given->second.begin(), given->second.end(),
+                       [&](std::int64_t axis) { return dimension(c, axis) == d; });
+  };
+  const auto [read, made] = reduced(rank, goes, c.outputs[0]->size() == rank, is_sum);
   std::string text = read + "->" + made;
   for (std::size_t k = 1; k < c.outputs.size(); ++k) {
     text += "," + (c.has_output(k) && c.outputs[k]->size() == made.size() ? made : "");

@@ -13,9 +13,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// Each makes one of the shapes and attributes of a call; see `axes_finder::by_expression`. A format of files knows
-/// which attribute says what.
+/// which attribute says what. There are letters for 20 dimensions; of what a file says, `fits` has to be asked.
 namespace weft::ops::index_expression {
 
 inline constexpr std::size_t max_rank = 20; // for which there are letters
@@ -142,6 +143,18 @@ inline std::string product(const call& c, std::size_t first = 0) {
     text += '+' + (c.has_input(i) ? aligned(*c.inputs[i], made, batch + "xy") : "") + ",";
   }
   return text + operand(first, "xz") + "," + operand(second, "zy") + "->" + batch + "xy";
+}
+/// Both sides of a reduction of `rank` dimensions, of which `goes(d)` says whether it is reduced, and then kept with
+/// extent 1 if `keeps`. Parts of a sum are terms; other reductions need the whole.
+template <class Goes>
+std::pair<std::string, std::string> reduced(std::size_t rank, const Goes& goes, bool keeps, bool is_sum) {
+  auto read = letters(rank);
+  std::string made;
+  for (std::size_t d = 0; d < rank; ++d) {
+    made += !goes(d) ? std::string(1, read[d]) : keeps ? "." : "";
+    read[d] = goes(d) && !is_sum ? '.' : read[d];
+  }
+  return {read, made};
 }
 /// The attribute `equation`, unless it leaves dimensions out, or has a letter twice in an operand.
 inline std::string einsum(const call& c) {

@@ -163,8 +163,12 @@ private:
     }
     const tensor_id held = role_of(v) == step_role::parameter_gradient ? held_by(step_->holder[v]) : tensor_id{none};
     for (const tensor_id t : w_.outputs(v)) {
-      a.repeated.push_back(repeated(t, op.inputs, found));
-      a.outputs.push_back(held != none && w_.bytes(t) > 0 ? axes_of_held(from, found, held) : axes_of(t));
+      const bool of_held = held != none && w_.bytes(t) > 0;
+      const auto is_of = [&](tensor_id x) {
+        return x != none && (of_held ? forms_[x].of == held : x == tensor_of(t));
+      };
+      a.repeated.push_back(repeated(op.inputs, is_of, found));
+      a.outputs.push_back(of_held ? axes_of_held(from, found, held) : axes_of(t));
     }
     if (is_sum(op) || moves(op)) { // linear in the gradient that arrives
       for (const tensor_id t : w_.inputs(v)) {
@@ -174,13 +178,14 @@ private:
     return a;
   }
 
-  /// The axes along which each part makes the whole gradient: of what is added to a sum, those that are summed up.
-  std::vector<std::uint32_t> repeated(tensor_id gradient, const std::vector<tensor_id>& operands,
-                                      const ops::axes& found) const {
-    const tensor_id of = tensor_of(gradient);
+  /// The axes along which each part makes the whole gradient of an operand: of what is added to a sum, those that are
+  /// summed up.
+  template <class IsOf>
+  static std::vector<std::uint32_t> repeated(const std::vector<tensor_id>& operands, const IsOf& is_of,
+                                             const ops::axes& found) {
     std::vector<std::uint32_t> axes;
-    for (std::size_t k = 0; of != none && !found.outputs.empty() && k < found.added.size(); ++k) {
-      for (std::uint32_t axis = 0; found.added[k] && operands[k] == of && axis < found.extents.size(); ++axis) {
+    for (std::size_t k = 0; !found.outputs.empty() && k < std::min(operands.size(), found.added.size()); ++k) {
+      for (std::uint32_t axis = 0; found.added[k] && is_of(operands[k]) && axis < found.extents.size(); ++axis) {
         const auto& made = found.outputs[0];
         if (std::find(made.begin(), made.end(), axis) == made.end()) {
           axes.push_back(axis);
@@ -326,11 +331,20 @@ private:
   /// The resident bytes of an op that are in parts with it, by axis: all but the parameters that it reads as a whole.
   std::vector<byte_count> resident_parts(op_id v, const ops::axes& found) const {
     const op_id from = origin_of(v);
+    auto held = read_by(from);
+    std::erase_if(held, [&](tensor_id t) { return !holds(from, t); });
+    double all = 0;
+    for (const tensor_id t : held) {
+      all += static_cast<double>(g_.bytes(t));
+    }
+    // Numbers may have been given another format since the graph was read.
+    const double scale = all > 0 ? std::min(1.0, static_cast<double>(w_.resident_bytes(v)) / all) : 1;
     std::vector<byte_count> parts(found.extents.size(), w_.resident_bytes(v));
-    for (const tensor_id t : read_by(from)) {
-      const auto dims = holds(from, t) ? parts_of(from, found, t) : dimensions{};
+    for (const tensor_id t : held) {
+      const auto bytes = static_cast<byte_count>(scale * static_cast<double>(g_.bytes(t)));
+      const auto dims = parts_of(from, found, t);
       for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-        parts[axis] -= dims[axis] != none ? 0 : std::min(parts[axis], g_.bytes(t));
+        parts[axis] -= dims[axis] != none ? 0 : std::min(parts[axis], bytes);
       }
     }
     return parts;
@@ -414,22 +428,27 @@ private:
   void add_uses(split_model& m) const {
     for (const op_id v : ids(w_.num_ops())) {
       const op_id from = origin_of(v);
-      const auto role = role_of(v);
-      const bool reads = role == step_role::forward || role == step_role::again ||
-                         (role == step_role::gradient && step_->holder[v] != none);
-      if (from == none || is_form(from) || !(reads || role == step_role::update)) {
+      if (from == none || is_form(from)) {
         continue;
       }
-      auto held = read_by(from);
+      const auto role = role_of(v);
       if (role == step_role::update) {
-        const tensor_id largest = held_by(step_->holder[v]);
-        held.assign(largest != none ? 1 : 0, largest);
+        if (const tensor_id t = held_by(step_->holder[v]); t != none) {
+          const auto parts = parts_of(from, axes_in_graph(from), t); // of the op that holds it
+          m.uses.push_back({step_->holder[v], v, parts, parts, true});
+        }
+        continue;
       }
+      const bool reads = role == step_role::forward || role == step_role::again ||
+                         (role == step_role::gradient && step_->holder[v] != none);
+      const auto held = reads ? read_by(from) : std::vector<tensor_id>{};
       const auto found = held.empty() ? ops::axes{} : axes_in_graph(from);
-      const auto written = g_[from].form == storage_form::writes ? g_[from].inputs : std::vector<tensor_id>{none};
+      const tensor_id written = written_by(from);
       for (const tensor_id t : held) {
-        const bool writes = !written.empty() && written.front() != none && forms_[written.front()].of == t;
-        add_use(m, t, v, parts_of(from, found, t), writes || !reads);
+        add_use(m, t, v, parts_of(from, found, t), written == t);
+      }
+      if (written != none && role == step_role::forward) {
+        keep_whole(m.axes[v], 0);
       }
     }
     for (const auto& [old, by] : g_.replacements()) {
@@ -446,6 +465,21 @@ private:
         }
       }
       add_use(m, old, at_[from], std::move(needed), true);
+      keep_whole(m.axes[at_[from]], k);
+    }
+  }
+  /// The parameter into which an op of the graph writes its first output, or `none`.
+  tensor_id written_by(op_id of_graph) const {
+    const auto& read = g_[of_graph].inputs;
+    const auto first = std::find_if(read.begin(), read.end(), [](tensor_id t) { return t != none; });
+    const bool writes = g_[of_graph].form == storage_form::writes && first != read.end();
+    return writes ? forms_[*first].of : tensor_id{none};
+  }
+  /// What takes the place of a parameter is no sum of terms: the op is not split along axes that its output lacks.
+  static void keep_whole(split_axes& a, std::size_t output) {
+    for (std::uint32_t axis = 0; axis < a.extents.size() && output < a.outputs.size(); ++axis) {
+      const auto& dims = a.outputs[output];
+      a.extents[axis] = std::find(dims.begin(), dims.end(), axis) != dims.end() ? a.extents[axis] : 1;
     }
   }
 
@@ -529,7 +563,9 @@ private:
 /// whose first output is a parameter, a state or a constant) can be split along any of their dimensions.
 /// Of a `step` that was made of such a workload, `origin` has the graph's ops of the forward ops; a gradient op has the
 /// axes of its forward op, and the gradient and the update of what an op holds those of the largest of its parameters.
-/// Complexity: linear in dimensions.
+/// `step` has the first ops of the workload, or all. Parameters that several ops use are in `split_model::uses`. Throws
+/// `value_error` for an attribute `axes` that does not fit its op. Complexity: linear in dimensions, and in the product
+/// of an op's inputs in the workload and in the graph.
 inline split_model make_split_model(const model_graph& g, const workload& w, std::span<const op_id> origin,
                                     const step_origins* step = nullptr) {
   return detail::split_model_builder{g, w, origin, step}.make();

@@ -36,8 +36,9 @@ byte_count resident_part(const split_axes& a, const Workload& w, op_id v, std::u
 struct held_use {
   op_id holder = none, user = none;
   std::vector<std::uint32_t> parts = {};  ///< by axis of the holder: the dimension of the parameter that is in parts
-  std::vector<std::uint32_t> needed = {}; ///< by axis of the user: the one of which it needs a part; `none`: all of it
-  bool changes = false;                   ///< all of it that is there
+  /// By axis of the user: the dimension of the parameter of which it needs a part; `none`: it needs all of it.
+  std::vector<std::uint32_t> needed = {};
+  bool changes = false; ///< it changes the parameter, so that it needs just the parts that are there
 
   /// True if the user finds what it needs, if the two are split along these axes.
   bool is_met(std::uint32_t of_holder, std::uint32_t of_user) const {

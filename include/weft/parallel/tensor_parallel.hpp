@@ -101,19 +101,6 @@ private:
   std::vector<std::vector<std::uint32_t>> variants_;
 };
 
-/// What an op uses where another one holds it is there in the parts that it needs.
-inline void tie_to_holders(const split_model& m, const split_variants& variants, shard::variant_problem& p) {
-  for (const auto& x : m.uses) {
-    std::vector<std::int64_t> matrix;
-    for (const auto a : variants.of(x.holder)) {
-      for (const auto b : variants.of(x.user)) {
-        matrix.push_back(x.is_met(a, b) ? 0 : shard::never);
-      }
-    }
-    p.add_edge(x.holder, x.user, matrix);
-  }
-}
-
 } // namespace detail
 
 /// The ops of a split model as a rank has them, an op for each axis: its part of the work, and of what is read and made
@@ -166,6 +153,143 @@ private:
   workload ops_;
 };
 
+namespace detail {
+
+/// Poses the choice of splits as one of variants, an op for each op of the model, in units of a picosecond.
+class split_choice {
+public:
+  static constexpr double unit = 1e-12; // seconds
+
+  split_choice(const split_model& m, std::uint32_t ranks, const split_costs& costs)
+      : m_{m}, w_{*m.ops}, ranks_{ranks}, costs_{costs}, variants_{m, ranks}, position_(w_.num_ops()) {
+    const auto order = graph::topological_order(w_);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      position_[order[i]] = static_cast<std::int64_t>(i);
+    }
+    for (const op_id v : ids(w_.num_ops())) {
+      add_op(v);
+    }
+    for (const op_id v : ids(w_.num_ops())) {
+      add_resident_beside_results(v);
+      add_reshardings(v);
+    }
+    for (const auto& x : m.uses) {
+      tie(x.holder, x.user, [&](std::uint32_t a, std::uint32_t b) { return x.is_met(a, b); });
+    }
+    if (costs.capacity < static_cast<byte_count>(std::numeric_limits<std::int64_t>::max())) {
+      problem_.set_limit(static_cast<std::int64_t>(costs.capacity));
+    }
+  }
+  const shard::variant_problem& problem() const { return problem_; }
+  const split_variants& variants() const { return variants_; }
+
+private:
+  static std::int64_t cost(double seconds) {
+    return static_cast<std::int64_t>(std::llround(std::min(seconds / unit, 1e17)));
+  }
+  /// What stays on a rank.
+  std::int64_t resident(op_id v, std::uint32_t axis) const {
+    const bool split = chosen_splits::in_parts(axis);
+    return static_cast<std::int64_t>(split ? resident_part(m_.axes[v], w_, v, axis, ranks_) : w_.resident_bytes(v));
+  }
+  /// … and what it makes there, but for views of variables, which keep it.
+  std::int64_t made(op_id v, std::uint32_t axis) const {
+    byte_count sum = 0;
+    for (std::size_t k = 0; k < w_.outputs(v).size(); ++k) {
+      const tensor_id t = *w_.outputs(v).begin() + static_cast<tensor_id>(k);
+      const bool split = split_variants::of_output(m_.axes[v], k, axis).what == layout::split;
+      const auto bytes = is_resident(w_, t) ? 0 : w_.bytes(t);
+      sum += split ? (bytes + ranks_ - 1) / ranks_ : bytes;
+    }
+    return static_cast<std::int64_t>(sum);
+  }
+  bool makes_results(op_id v) const { return made(v, none) > 0; }
+
+  void add_op(op_id v) {
+    constexpr std::int64_t bytes_per_unit = 100'000; // of what takes as long, the one that holds less
+    const bool lasts = costs_.lasts(v) || (w_.resident_bytes(v) > 0 && !makes_results(v));
+    shard::live_range live{position_[v], position_[v] + 1};
+    for (const tensor_id t : w_.outputs(v)) {
+      for (const op_id reader : w_.bytes(t) > 0 ? w_.consumers(t) : std::span<const op_id>{}) {
+        live.end = std::max(live.end, position_[reader] + 1);
+      }
+    }
+    if (lasts) {
+      live = {0, static_cast<std::int64_t>(w_.num_ops())};
+    }
+    std::vector<std::int64_t> times, bytes;
+    for (const auto axis : variants_.of(v)) {
+      const auto stays = resident(v, axis), results = made(v, axis);
+      times.push_back(cost(costs_.op(v, axis)) + (stays + results) / bytes_per_unit);
+      bytes.push_back(lasts ? stays + results : results);
+    }
+    problem_.add_op(times, bytes, live);
+  }
+  /// What an op holds is there all the time, and its results only while they are needed: one more op holds it.
+  void add_resident_beside_results(op_id v) {
+    if (w_.resident_bytes(v) == 0 || costs_.lasts(v) || !makes_results(v)) {
+      return;
+    }
+    std::vector<std::int64_t> bytes;
+    for (const auto axis : variants_.of(v)) {
+      bytes.push_back(resident(v, axis));
+    }
+    const auto holder = static_cast<op_id>(problem_.num_ops());
+    problem_.add_op(std::vector<std::int64_t>(bytes.size(), 0), bytes,
+                    {0, static_cast<std::int64_t>(w_.num_ops())});
+    std::vector<std::int64_t> matrix(bytes.size() * bytes.size(), shard::never);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      matrix[i * bytes.size() + i] = 0;
+    }
+    problem_.add_edge(v, holder, matrix);
+  }
+  void add_reshardings(op_id v) {
+    std::size_t k = 0;
+    for (const tensor_id t : w_.inputs(v)) {
+      const std::size_t input = k++;
+      const op_id from = w_.producer(t);
+      const std::size_t output = t - *w_.outputs(from).begin();
+      if (w_.bytes(t) == 0) {
+        continue;
+      }
+      std::vector<std::int64_t> matrix;
+      for (const auto a : variants_.of(from)) {
+        for (const auto b : variants_.of(v)) {
+          const auto is = split_variants::of_output(m_.axes[from], output, a);
+          const auto wanted = split_variants::of_input(m_.axes[v], input, b);
+          const auto what = between(is, wanted);
+          const bool never = what == resharding::impossible || (m_.is_state[from] && is != wanted);
+          matrix.push_back(never                         ? shard::never
+                           : what == resharding::nothing ? 0
+                                                         : cost(costs_.transfer(what, w_.bytes(t))));
+        }
+      }
+      problem_.add_edge(from, v, matrix);
+    }
+  }
+  /// Two ops whose axes go together if `fits` says so.
+  template <class Fits>
+  void tie(op_id a, op_id b, const Fits& fits) {
+    std::vector<std::int64_t> matrix;
+    for (const auto i : variants_.of(a)) {
+      for (const auto j : variants_.of(b)) {
+        matrix.push_back(fits(i, j) ? 0 : shard::never);
+      }
+    }
+    problem_.add_edge(a, b, matrix);
+  }
+
+  const split_model& m_;
+  const workload& w_;
+  std::uint32_t ranks_;
+  const split_costs& costs_;
+  split_variants variants_;
+  std::vector<std::int64_t> position_; // of ops in a topological order
+  shard::variant_problem problem_;
+};
+
+} // namespace detail
+
 /// The splits of all ops over some ranks that take least time in all, ops and what has to be sent between them, within
 /// the memory of a device, where what is a view of a parameter (`is_resident`) takes none of its own.
 /// Complexity: that of `shard::best` with a variant per axis.
@@ -176,81 +300,15 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
   if (ranks == 0) {
     throw value_error("choose_splits", "there are no ranks");
   }
-  constexpr double unit = 1e-12; // seconds
-  constexpr std::int64_t bytes_per_unit = 100'000; // of what takes as long, the one that holds less
-  const auto& w = *m.ops;
-  const detail::split_variants variants{m, ranks};
-  const auto order = graph::topological_order(w);
-  std::vector<std::int64_t> position(w.num_ops());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    position[order[i]] = static_cast<std::int64_t>(i);
-  }
-  const auto cost = [](double seconds) {
-    return static_cast<std::int64_t>(std::llround(std::min(seconds / unit, 1e17)));
-  };
-  const auto in_parts = [ranks](byte_count bytes, bool split) {
-    return static_cast<std::int64_t>(split ? (bytes + ranks - 1) / ranks : bytes);
-  };
-  shard::variant_problem p;
-  for (const op_id v : ids(w.num_ops())) {
-    std::vector<std::int64_t> times, bytes;
-    shard::live_range live{position[v], position[v] + 1};
-    for (const tensor_id t : w.outputs(v)) {
-      for (const op_id reader : w.bytes(t) > 0 ? w.consumers(t) : std::span<const op_id>{}) {
-        live.end = std::max(live.end, position[reader] + 1);
-      }
-    }
-    if (w.resident_bytes(v) > 0 || costs.lasts(v)) {
-      live = {0, static_cast<std::int64_t>(w.num_ops())};
-    }
-    for (const auto axis : variants.of(v)) {
-      const bool split = chosen_splits::in_parts(axis);
-      auto held = static_cast<std::int64_t>(split ? resident_part(m.axes[v], w, v, axis, ranks) : w.resident_bytes(v));
-      for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
-        const tensor_id t = *w.outputs(v).begin() + static_cast<tensor_id>(k);
-        const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
-        held += is_resident(w, t) ? 0 : in_parts(w.bytes(t), there.what == layout::split); // a variable keeps it
-      }
-      times.push_back(cost(costs.op(v, axis)) + held / bytes_per_unit);
-      bytes.push_back(held);
-    }
-    p.add_op(times, bytes, live);
-  }
-  for (const op_id v : ids(w.num_ops())) {
-    std::size_t k = 0;
-    for (const tensor_id t : w.inputs(v)) {
-      const std::size_t input = k++;
-      const op_id from = w.producer(t);
-      const std::size_t output = t - *w.outputs(from).begin();
-      if (w.bytes(t) == 0) {
-        continue;
-      }
-      std::vector<std::int64_t> matrix;
-      for (const auto a : variants.of(from)) {
-        for (const auto b : variants.of(v)) {
-          const auto is = detail::split_variants::of_output(m.axes[from], output, a);
-          const auto wanted = detail::split_variants::of_input(m.axes[v], input, b);
-          const auto what = between(is, wanted);
-          const bool never = what == resharding::impossible || (m.is_state[from] && is != wanted);
-          matrix.push_back(never                         ? shard::never
-                           : what == resharding::nothing ? 0
-                                                         : cost(costs.transfer(what, w.bytes(t))));
-        }
-      }
-      p.add_edge(from, v, matrix);
-    }
-  }
-  detail::tie_to_holders(m, variants, p);
-  if (costs.capacity < static_cast<byte_count>(std::numeric_limits<std::int64_t>::max())) {
-    p.set_limit(static_cast<std::int64_t>(costs.capacity));
-  }
-  const auto best = shard::best(p, how);
+  constexpr double unit = detail::split_choice::unit;
+  const detail::split_choice posed{m, ranks, costs};
+  const auto best = shard::best(posed.problem(), how);
   chosen_splits chosen{.found = best.status == shard::status::found,
                        .seconds = static_cast<double>(best.cost) * unit,
                        .peak = static_cast<byte_count>(best.peak),
                        .bound = static_cast<double>(best.bound) * unit};
-  for (const op_id v : ids(best.choice.size())) {
-    chosen.axis.push_back(variants.of(v)[best.choice[v]]);
+  for (const op_id v : ids(std::min(best.choice.size(), m.axes.size()))) {
+    chosen.axis.push_back(posed.variants().of(v)[best.choice[v]]);
   }
   return chosen;
 }
@@ -470,8 +528,9 @@ private:
 
 /// The ops of a model in parts, on as many ranks as there are placements, with what has to be sent between them as ops
 /// and transfers: the messages that `messages` says, or else rings, for all-gathers, all-reduces and reduce-scatters,
-/// direct ones for all-to-alls. A tensor is brought into a layout once. Rank r's ops are called `tensor_r/…`. Throws
-/// `value_error` for other numbers of ops, and for messages among other numbers of ranks.
+/// direct ones for all-to-alls. A tensor is brought into a layout once; results that no op reads stay as they are made.
+/// Rank r's ops are called `tensor_r/…`. Throws `value_error` for other numbers of ops, axes along which an op cannot
+/// be split or does not find what it reads, and messages among other numbers of ranks.
 /// Complexity: O(ranks (n + m) + messages).
 /// Source: Shoeybi et al., *Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism*,
 /// 2019.

@@ -55,7 +55,8 @@ struct forward_output {
 struct step_origins {
   std::vector<op_id> op;          ///< by op: the forward op that it is, is a copy of, or works backward for
   std::vector<step_role> role;    ///< by op
-  std::vector<op_id> holder;      ///< by op: the one whose parameters it reads, changes or makes gradients of
+  /// By op: the one whose parameters it reads, changes or makes gradients of; `none` of those that need no parameters.
+  std::vector<op_id> holder;
   std::vector<forward_output> of; ///< by tensor: what it is, is a copy of or the gradient of; `none` of parameters
 };
 

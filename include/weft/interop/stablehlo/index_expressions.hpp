@@ -122,13 +122,8 @@ inline std::string reduce(const program& p, const operation& o) {
     const auto inside = p.ops_in(r);
     is_sum = inside.size() == 2 && plain_name(p.ops[inside[0]].name) == "add";
   }
-  auto read = letters(rank);
-  std::string made;
-  for (std::size_t d = 0; d < rank; ++d) {
-    const bool goes = contains(dims, d);
-    made += goes ? "" : std::string(1, read[d]);
-    read[d] = goes && !is_sum ? '.' : read[d];
-  }
+  const auto [read, made] =
+    ops::index_expression::reduced(rank, [&](std::size_t d) { return contains(dims, d); }, false, is_sum);
   return read + (is_sum ? ",+->" : ",->") + made; // what a sum begins with is added once
 }
 /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, of one group.
@@ -247,10 +242,10 @@ inline std::string with_whole_operands(const program& p, const operation& o, std
   }
   const auto arrow = text.find("->");
   std::string made;
-  std::size_t at = 0;
+  std::size_t at = 0, k = 0;
   for (const auto& rank : ranks) {
     const auto end = std::min(text.find(',', at), arrow);
-    made += made.empty() && at == 0 ? "" : ",";
+    made += k++ == 0 ? "" : ",";
     made += rank ? std::string(*rank, '.') : at < arrow ? text.substr(at, end - at) : "";
     at = std::min(end + 1, arrow);
   }

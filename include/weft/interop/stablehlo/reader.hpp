@@ -65,7 +65,7 @@ class workload_of_program {
 public:
   workload_of_program(const program& p, const reader& options, std::size_t text_size)
       : p_{p}, options_{options}, costs_{p, options.unknown_trips, options.unknown_flop_per_element},
-        made_(p.values.size(), none), max_ops_{200'000 + text_size / 16},
+        made_(p.values.size(), none), is_turned_(p.values.size(), false), max_ops_{200'000 + text_size / 16},
         max_reads_{1'000'000 + text_size} {}
 
   model operator()() && {
@@ -319,6 +319,8 @@ private:
       return false;
     }
     pass(p_.operands(o)[0], o.first_result);
+    const bool turns = name == "transpose" || name == "reverse" || name == "slice";
+    is_turned_[o.first_result] = turns || is_turned_[p_.operands(o)[0]];
     return true;
   }
   /// One parameter, however often its function is called and from wherever.
@@ -377,7 +379,7 @@ private:
     }
     std::vector<std::optional<std::size_t>> ranks;
     for (const auto id : p_.operands(o)) {
-      const bool is_other = made_[id] != none && graph_.dims(made_[id]) != p_.type_of(id).dims;
+      const bool is_other = made_[id] != none && (is_turned_[id] || graph_.dims(made_[id]) != p_.type_of(id).dims);
       ranks.push_back(is_other ? std::optional{graph_.dims(made_[id]).size()} : std::nullopt);
     }
     const bool all_as_made = std::ranges::none_of(ranks, &std::optional<std::size_t>::has_value);
@@ -453,6 +455,7 @@ private:
   costs costs_;
   model_graph graph_;
   std::vector<tensor_id> made_;      // by value; none: not yet
+  std::vector<bool> is_turned_;      // by value: a constant with its dimensions in another order
   std::vector<region_id> open_;      // functions that are being inlined
   std::size_t visited_ = 0;
   std::size_t max_ops_;

@@ -131,18 +131,18 @@ inline std::string reduction(const ops::call& c) {
   if (rank > max_rank || c.values.size() < 2 || !c.values[1]) { // gradients of what was repeated work them out
     return c.type == "Sum" && is_plain(*c.inputs[0], *c.outputs[0]) ? std::string{} : whole();
   }
-  auto read = letters(rank);
-  std::string made;
+  const auto goes = [&](std::size_t d) {
+    return std::any_of(c.values[1]->begin(), c.values[1]->end(),
+                       [&](std::int64_t axis) { return dimension(c, axis) == d; });
+  };
+  const bool keeps = c.outputs[0]->size() == rank;
   ops::call::extents dims;
   for (std::size_t d = 0; d < rank; ++d) {
-    const bool goes = std::any_of(c.values[1]->begin(), c.values[1]->end(),
-                                  [&](std::int64_t axis) { return dimension(c, axis) == d; });
-    made += !goes ? std::string(1, read[d]) : c.outputs[0]->size() == rank ? "." : "";
-    read[d] = goes && !is_sum ? '.' : read[d];
-    if (!goes || c.outputs[0]->size() == rank) {
-      dims.push_back(goes ? 1 : (*c.inputs[0])[d]);
+    if (!goes(d) || keeps) {
+      dims.push_back(goes(d) ? 1 : (*c.inputs[0])[d]);
     }
   }
+  const auto [read, made] = reduced(rank, goes, keeps, is_sum);
   return dims != *c.outputs[0] ? std::string{} : read + "," + std::string(c.rank(1), '.') + "->" + made;
 }
 inline std::string gather(const ops::call& c) {
