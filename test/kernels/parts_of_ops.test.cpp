@@ -56,16 +56,20 @@ class op_of_step {
 public:
   op_of_step(const kernels::training_net& net, kernels::bound_step& step, weft::op_id v)
       : net_{*net.net}, op_{net.step.origin[v]}, spec_{net_[op_].op} {
-    std::vector<std::vector<std::uint64_t>> inputs, outputs;
+    using extents = weft::ops::call::extents;
+    weft::ops::call call{.type = spec_.type};
     for (const auto& t : spec_.inputs) {
       const auto values = step.values(t);
       in_.push_back({t.dims(), {values.begin(), values.end()}});
-      inputs.push_back(t.dims());
+      call.inputs.emplace_back(extents(t.dims().begin(), t.dims().end()));
     }
     for (const auto& t : spec_.outputs) {
-      outputs.push_back(t.dims);
+      call.outputs.emplace_back(extents(t.dims.begin(), t.dims.end()));
     }
-    axes_ = weft::ops::axes_of(spec_.type, spec_.axes, inputs, outputs);
+    if (!spec_.axes.empty()) {
+      call.texts["axes"] = spec_.axes;
+    }
+    axes_ = weft::ops::axes_of(call);
   }
 
   const std::string& type() const { return spec_.type; }
