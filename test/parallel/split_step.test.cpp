@@ -30,11 +30,11 @@
 #include <utility>
 #include <vector>
 
+namespace split_step_test {
+
 using namespace weft;
 using namespace weft::test;
 using parallel::resharding;
-
-namespace {
 
 constexpr std::uint32_t ranks = 4;
 constexpr std::uint64_t width = 64;
@@ -107,8 +107,6 @@ byte_count peak_of(const parallel::split_workload& made) {
   const auto peaks = peak_memory_of(p, made.where, run);
   return *std::max_element(peaks.begin(), peaks.end());
 }
-
-} // namespace
 
 TEST_CASE("split_step: a step of products that hold their weights is split as by Megatron") {
   constexpr std::size_t blocks = 3;
@@ -315,3 +313,5 @@ TEST_CASE("split_step: whatever the costs, the splits of steps of bundled networ
     }
   }
 }
+
+} // namespace split_step_test
