@@ -21,7 +21,7 @@ namespace aten_expressions {
 using namespace index_expression;
 
 inline std::string matmul(const call& c) { return product(c); }
-/// What is added comes first.
+/// The operand that is added comes first.
 inline std::string product_and_sum(const call& c) { return product(c, 1); }
 /// Of rows of any number of dimensions and weights `f, k`.
 inline std::string linear(const call& c) {

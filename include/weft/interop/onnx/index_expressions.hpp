@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-/// What the attributes of ops mean for their axes.
+/// Rules by which the attributes of ops decide their axes.
 namespace weft::onnx::detail::index_expressions {
 
 using namespace ops::index_expression;

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-/// What attributes, and inputs whose numbers are known, mean for the axes of ops.
+/// Rules by which attributes, and inputs whose numbers are known, decide the axes of ops.
 /// Source: tensorflow/core/ops.
 namespace weft::tensorflow::detail::index_expressions {
 
