@@ -80,6 +80,7 @@
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
 #include "weft/workload/slots.hpp"
+#include "weft/workload/step_origins.hpp"
 #include "weft/workload/workload.hpp"
 
 #include "weft/instance.hpp"

@@ -7,9 +7,9 @@
 #include "weft/plan/plan.hpp"
 #include "weft/plan/trace.hpp"
 #include "weft/platform/platform.hpp"
-#include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/model.hpp"
 #include "weft/workload/nn/network.hpp"
+#include "weft/workload/step_origins.hpp"
 
 #include <cstddef>
 #include <cstdint>

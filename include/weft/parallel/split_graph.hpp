@@ -8,8 +8,8 @@
 #include "weft/model/traced_workload.hpp"
 #include "weft/ops/axes.hpp"
 #include "weft/parallel/split_model.hpp"
-#include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/step_origins.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -33,6 +33,7 @@ public:
 
   split_model make() {
     find_forms();
+    find_holders();
     split_model m{&w_, std::vector<split_axes>(w_.num_ops()), std::vector<bool>(w_.num_ops(), false),
                   std::vector<bool>(w_.num_ops(), false)};
     std::vector<bool> seen(g_.num_ops(), false); // copies, such as of what is made again, come after what they are of
@@ -48,6 +49,7 @@ public:
       m.axes[v].outputs.resize(w_.outputs(v).size());
     }
     add_uses(m);
+    add_replacements(m);
     return m;
   }
 
@@ -350,8 +352,7 @@ private:
     return parts;
   }
 
-  /// Finds which tensors are parameters that no op makes, or forms of one, such as a transposed weight, and which op
-  /// holds each: the first that reads it.
+  /// Finds the tensors that are parameters which no op makes, or forms of one, such as a transposed weight.
   void find_forms() {
     forms_.resize(g_.num_tensors());
     for (const tensor_id t : ids(g_.num_tensors())) {
@@ -364,10 +365,10 @@ private:
         continue;
       }
       const auto& inputs = g_[v].inputs;
-      const auto of = forms_[only_input(v)];
+      const tensor_id only = only_input(v);
+      const auto& of = forms_[only];
       const auto found = axes_in_graph(v);
-      const auto read = static_cast<std::size_t>(
-        std::find_if(inputs.begin(), inputs.end(), [](tensor_id t) { return t != none; }) - inputs.begin());
+      const auto read = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), only) - inputs.begin());
       if (read == inputs.size()) { // graphs inside of it read it
         continue;
       }
@@ -383,6 +384,9 @@ private:
         ++k;
       }
     }
+  }
+  /// Finds the ops that hold parameters, the first that read them, and where ops of the graph are in the workload.
+  void find_holders() {
     holder_.assign(g_.num_tensors(), none);
     for (const op_id v : ids(g_.num_ops())) {
       for (const tensor_id t : is_form(v) ? std::vector<tensor_id>{} : read_by(v)) {
@@ -451,6 +455,8 @@ private:
         keep_whole(m.axes[v], 0);
       }
     }
+  }
+  void add_replacements(split_model& m) const {
     for (const auto& [old, by] : g_.replacements()) {
       const op_id from = g_.producer(by);
       if (from == none || at_[from] == none || forms_[old].of != old || g_.dims(old) != g_.dims(by)) {
@@ -475,7 +481,7 @@ private:
     const bool writes = g_[of_graph].form == storage_form::writes && first != read.end();
     return writes ? forms_[*first].of : tensor_id{none};
   }
-  /// What takes the place of a parameter is no sum of terms: the op is not split along axes that its output lacks.
+  /// Leaves an op the axes that its output has: the new numbers of a parameter are no terms of a sum.
   static void keep_whole(split_axes& a, std::size_t output) {
     for (std::uint32_t axis = 0; axis < a.extents.size() && output < a.outputs.size(); ++axis) {
       const auto& dims = a.outputs[output];

@@ -187,7 +187,7 @@ private:
   static std::int64_t cost(double seconds) {
     return static_cast<std::int64_t>(std::llround(std::min(seconds / unit, 1e17)));
   }
-  /// What stays on a rank.
+  /// Bytes that stay on a rank.
   std::int64_t resident(op_id v, std::uint32_t axis) const {
     const bool split = chosen_splits::in_parts(axis);
     return static_cast<std::int64_t>(split ? resident_part(m_.axes[v], w_, v, axis, ranks_) : w_.resident_bytes(v));
@@ -225,7 +225,7 @@ private:
     }
     problem_.add_op(times, bytes, live);
   }
-  /// What an op holds is there all the time, and its results only while they are needed: one more op holds it.
+  /// Parameters are there all the time, results only while they are needed: one more op holds the former.
   void add_resident_beside_results(op_id v) {
     if (w_.resident_bytes(v) == 0 || costs_.lasts(v) || !makes_results(v)) {
       return;

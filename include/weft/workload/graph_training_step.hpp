@@ -8,6 +8,7 @@
 #include "weft/ops/catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/parameter_holders.hpp"
+#include "weft/workload/step_origins.hpp" // IWYU pragma: export
 
 #include <algorithm>
 #include <string>
@@ -31,33 +32,6 @@ struct step_options {
 struct expanded_workload {
   workload graph;
   std::vector<op_id> origin;
-};
-
-/// The purpose of an op of a training step.
-enum class step_role : std::uint8_t {
-  forward,
-  again, ///< a forward op once more, whose results were not kept
-  loss,  ///< … of what its forward op makes, and its gradient
-  gradient,
-  parameter_gradient, ///< of parameters that an op holds
-  sum,                ///< of gradients
-  parameter_sum,      ///< of gradients of parameters that an op holds
-  update
-};
-
-/// One output of a forward op.
-struct forward_output {
-  op_id op = none;
-  std::uint32_t output = 0;
-};
-
-/// Where the ops and tensors of a training step come from.
-struct step_origins {
-  std::vector<op_id> op;          ///< by op: the forward op that it is, is a copy of, or works backward for
-  std::vector<step_role> role;    ///< by op
-  /// By op: the one whose parameters it reads, changes or makes gradients of; `none` of those that need no parameters.
-  std::vector<op_id> holder;
-  std::vector<forward_output> of; ///< by tensor: what it is, is a copy of or the gradient of; `none` of parameters
 };
 
 /// A training step of a forward workload.
