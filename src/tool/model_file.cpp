@@ -408,11 +408,8 @@ std::shared_ptr<const model_source> open(const std::string& spec) {
   return from;
 }
 
-input load(std::shared_ptr<const model_source> from, const model_options& o) {
-  input in;
-  in.spec = from->spec;
-  in.name = from->name;
-  in.from = std::move(from);
+/// Makes the model of the file, or the bundled network or generated graph.
+static void take_model(const model_options& o, input& in) {
   const auto& spec = in.spec;
   if (spec.starts_with(zoo_prefix)) {
     if (o.cache && spec.ends_with(":decode")) {
@@ -440,15 +437,23 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
       in.model.notes.insert(in.model.notes.begin(), "sizes that neither the file nor an option gives: " + assumed);
     }
   }
+}
+
+input load(std::shared_ptr<const model_source> from, const model_options& o) {
+  input in;
+  in.spec = from->spec;
+  in.name = from->name;
+  in.from = std::move(from);
+  take_model(o, in);
   refuse_options_of_others(o, in);
   if (!o.times.empty() && in.model.seconds.empty()) {
     throw error(
       fmt::format("--times: '{}' has no time for any op of '{}'; its nodes must be called like those of the graph",
-                  o.times, spec));
+                  o.times, in.spec));
   }
   in.num_own_ops = in.model.ops.num_ops();
   if (in.num_own_ops == 0) {
-    throw error("'" + spec + "' has no op; there is nothing to place");
+    throw error("'" + in.spec + "' has no op; there is nothing to place");
   }
   in.takes_any_unit = leaves_unit_open(in.model);
   if (o.work) {

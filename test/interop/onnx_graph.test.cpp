@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "onnx_models.hpp"
+#include "parallel/built_net.hpp"
 #include "weft/interop/onnx.hpp"
-#include "weft/model/graph_of_network.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_graph.hpp"
-#include "weft/workload/training_step.hpp"
-#include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,21 +27,15 @@ TEST_CASE("onnx: ops of a network that was written are split like those of the n
     for (const bool training : {true, false}) {
       CAPTURE(name);
       CAPTURE(training);
-      nn::network net{{.training = training}};
-      const auto task = zoo::define(net, training ? name : name + ":inference");
-      std::vector<op_id> roots;
-      for (const auto& t : net.outputs()) {
-        roots.push_back(t.op());
-      }
-      const auto built = training ? training_step_with_origins(net, task.objectives, task.options)
-                                  : net.build_with_origins(roots);
+      const test::built_net n{(training ? name : name + ":inference").c_str()};
+      const auto& built = n.built;
       std::ostringstream file;
-      weft::onnx::write_network(file, net, built);
+      weft::onnx::write_network(file, *n.net, built);
       const auto bytes = file.str();
       const auto m = weft::onnx::parsed_model{bytes}.read();
       REQUIRE(m.graph);
       REQUIRE(m.graph->num_ops() == built.graph.num_ops());
-      const auto own = parallel::make_split_model(graph_of(net), built.graph, built.origin);
+      const auto own = n.model();
       const auto read = parallel::make_split_model(*m.graph, m.ops, all_of(m.ops));
       CHECK(read.is_state == own.is_state);
       for (const op_id v : ids(built.graph.num_ops())) {

@@ -421,10 +421,12 @@ private:
     if (what == resharding::nothing) {
       return views(t, mine, name);
     }
-    if (what == resharding::all_to_all) {
-      return exchanged(t, mine, name);
-    }
-    // Chunks of a collective: each rank's own, or the parts of all.
+    return what == resharding::all_to_all ? exchanged(t, mine, name) : collected(what, t, mine, name);
+  }
+
+  /// The same by a collective of chunks: each rank's own, or the parts of all.
+  std::vector<op_output> collected(resharding what, tensor_id t, const std::vector<op_output>& mine,
+                                   const std::string& name) {
     const auto c = messages_ ? messages_(what, w_.bytes(t)) : ring(what, count_);
     if (c.ranks != count_ || c.chunks == 0 || (what != resharding::all_reduce && c.chunks != count_)) {
       throw value_error("tensor_parallel", "the messages of an " + std::string{to_string(what)} + " are among " +

@@ -388,21 +388,7 @@ private:
         read_signature(x);
         break;
       case '{':
-        if (is_region()) {
-          x.regions.push_back(read_region(x));
-        } else {
-          read_dictionary(x);
-        }
-        break;
-      case '<':
-        if (in_.is_next("<{")) {
-          in_.accept("<");
-          read_dictionary(x);
-          in_.expect(">");
-        } else {
-          in_.balanced();
-        }
-        break;
+      case '<': read_braces(x); break;
       case '[': in_.balanced(); break;
       case '"':
         if (begins_op(x, last)) {
@@ -422,6 +408,21 @@ private:
         }
       }
       x.in_list = in_list;
+    }
+  }
+
+  /// `{…}`, a region or a dictionary; `<{…}>`, a dictionary of properties; or something else in `<…>`.
+  void read_braces(parts& x) {
+    if (in_.is_next("<{")) {
+      in_.accept("<");
+      read_dictionary(x);
+      in_.expect(">");
+    } else if (in_.peek() == '<') {
+      in_.balanced();
+    } else if (is_region()) {
+      x.regions.push_back(read_region(x));
+    } else {
+      read_dictionary(x);
     }
   }
 
