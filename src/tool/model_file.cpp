@@ -404,12 +404,15 @@ std::shared_ptr<const model_source> open(const std::string& spec) {
     from->spec = file_of(spec);
     from->bytes = io::read_file(from->spec);
     from->file = std::make_shared<const loaded_model>(parsed(from->bytes, from->spec));
+  } else if (const auto at = spec.find('@'); spec.starts_with(zoo_prefix) && at != spec.npos) {
+    const auto end = std::min(spec.find_first_not_of("0123456789", at + 1), spec.size());
+    from->of_any_batch = open(spec.substr(0, at) + spec.substr(end));
   }
   return from;
 }
 
 /// Makes the model of the file, or the bundled network or generated graph.
-static void take_model(const model_options& o, input& in) {
+static void take_model(const model_source& from, const model_options& o, input& in) {
   const auto& spec = in.spec;
   if (spec.starts_with(zoo_prefix)) {
     if (o.cache && spec.ends_with(":decode")) {
@@ -432,19 +435,19 @@ static void take_model(const model_options& o, input& in) {
     in.ccr = made.ccr;
   } else {
     in.batch = o.batch;
-    in.model = in.from->file->read(o);
+    in.model = from.file->read(o);
     if (const auto assumed = list_assumed(in.model); !assumed.empty()) {
       in.model.notes.insert(in.model.notes.begin(), "sizes that neither the file nor an option gives: " + assumed);
     }
   }
 }
 
-input load(std::shared_ptr<const model_source> from, const model_options& o) {
+/// The model with what its step is and how its numbers are stored; `from` is not kept.
+static input make_input(const model_source& from, const model_options& o) {
   input in;
-  in.spec = from->spec;
-  in.name = from->name;
-  in.from = std::move(from);
-  take_model(o, in);
+  in.spec = from.spec;
+  in.name = from.name;
+  take_model(from, o, in);
   refuse_options_of_others(o, in);
   if (!o.times.empty() && in.model.seconds.empty()) {
     throw error(
@@ -472,6 +475,29 @@ input load(std::shared_ptr<const model_source> from, const model_options& o) {
     }
   }
   set_memory(o, in);
+  return in;
+}
+
+input made_models::of(model_options o, const std::function<input(const model_options&)>& make) const {
+  constexpr std::size_t most = 12; // ways to share work ask for few batches, and for each of them often
+  o.in_place = {};
+  o.fuse = false;
+  o.offloaded = {};
+  auto found = std::ranges::find(all_, o, [](const auto& x) -> const model_options& { return x.first; });
+  if (found == all_.end()) {
+    auto made = std::make_shared<const input>(make(o));
+    if (all_.size() == most) {
+      all_.erase(all_.begin());
+    }
+    found = all_.insert(all_.end(), {std::move(o), std::move(made)});
+  }
+  std::rotate(found, found + 1, all_.end());
+  return *all_.back().second;
+}
+
+input load(std::shared_ptr<const model_source> from, const model_options& o) {
+  auto in = from->made.of(o, [&](const model_options& of) { return make_input(*from, of); });
+  in.from = std::move(from);
   if (o.fuse) {
     in = fused(o, std::move(in));
   }
@@ -565,14 +591,8 @@ input load_with_batch(std::shared_ptr<const model_source> from, model_options o,
   if (o.cache && o.cache->batch != 0) {
     o.cache->batch = batch;
   }
-  const auto& spec = from->spec;
-  const auto at = spec.starts_with(zoo_prefix) ? spec.find('@') : spec.npos;
-  if (at == spec.npos) {
-    o.batch = batch;
-    return load(std::move(from), o);
-  }
-  const auto end = std::min(spec.find_first_not_of("0123456789", at + 1), spec.size());
-  return load(open(spec.substr(0, at + 1) + std::to_string(batch) + spec.substr(end)), o);
+  o.batch = batch;
+  return load(from->of_any_batch ? from->of_any_batch : std::move(from), o);
 }
 
 void check_output(const std::string& file, const input& in) {

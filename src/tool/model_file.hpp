@@ -13,14 +13,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tool {
 
+struct input;
 struct loaded_model;
+
+/// The models that were made of a source lately, so that none is made twice. One thread at a time may use it.
+class made_models {
+public:
+  /// What `make` gives for these options, which may leave out those that `load` sees to last: --in-place, --fuse and
+  /// what waits on the host.
+  input of(model_options o, const std::function<input(const model_options&)>& make) const;
+
+private:
+  mutable std::vector<std::pair<model_options, std::shared_ptr<const input>>> all_; // the latest last
+};
 
 /// A source of models that a command line names: a file, which is read and parsed once, a bundled network, or a
 /// generated graph.
@@ -29,6 +43,8 @@ struct model_source {
   std::string name;                             ///< of the file, without folder, or of the bundled network
   std::string bytes = {};                       ///< of the file
   std::shared_ptr<const loaded_model> file = {}; ///< parsed
+  std::shared_ptr<const model_source> of_any_batch = {}; ///< the bundled network whose name has a batch, without it
+  made_models made = {};
 };
 
 /// A model, and where it came from.
@@ -37,7 +53,7 @@ struct input {
   std::string name; ///< … or of the generated graph
   weft::model model;
   std::shared_ptr<const model_source> from = {}; ///< for formats that are written again
-  std::unique_ptr<weft::nn::network> net = {};   ///< the bundled network
+  std::shared_ptr<const weft::nn::network> net = {}; ///< the bundled network
   std::vector<weft::op_id> origin = {};          ///< … and which of its ops they are
   std::shared_ptr<const weft::step_origins> step = {}; ///< of a training step made of a forward model
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
@@ -53,7 +69,7 @@ struct input {
 std::shared_ptr<const model_source> open(const std::string& spec);
 
 /// Makes the model of the file, or the bundled network or generated graph, and expands it to a training step if that is
-/// wanted. Throws as `open`.
+/// wanted. What was made lately with the same options is not made again. Throws as `open`.
 input load(std::shared_ptr<const model_source> from, const model_options& o);
 
 /// The extents that nobody gave, such as `sequence = 1 (--dim sequence=N), batch = 1 (--batch N)`; empty if there are

@@ -39,9 +39,9 @@ struct model_options {
   std::optional<std::string> freeze = {}; ///< names of parameters that are not trained: `weft::name_patterns`
   std::optional<weft::work_unit> work = {}; ///< of files that do not say it; none: stays unknown
   bool peak_rates = false;
-  std::string times;
-  std::string profile;
-  std::string times_table; ///< a file of the times of all ops on all devices, which need no estimates then
+  std::string times = {};
+  std::string profile = {};
+  std::string times_table = {}; ///< a file of the times of all ops on all devices, which need no estimates then
   std::optional<weft::number_format> numbers = {}; ///< of tensors and, unless `weight_bits`, of weights
   std::optional<double> weight_bits = {};          ///< with their scales
   std::optional<weft::recomputation> recompute = {};
@@ -52,6 +52,8 @@ struct model_options {
   std::optional<weft::kv_cache> cache = {};
   std::optional<bool> in_place = {}; ///< results lie in memory of others; none: of training steps, only views
   bool fuse = false; ///< chains that compilers run as one kernel are one op
+
+  friend bool operator==(const model_options&, const model_options&) = default;
 };
 
 /// The number that --trips gives without the name of a loop, if it does.

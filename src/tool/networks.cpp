@@ -39,23 +39,23 @@ network make_network_with_origins(std::string_view spec, const model_options& o)
     throw weft::error("--attention fused: kernels are separate, and those of an attention, too; give --kernels "
                       "framework or compiled");
   }
-  network made;
-  made.net = std::make_unique<weft::nn::network>(weft::nn::network_options{
+  const auto net = std::make_shared<weft::nn::network>(weft::nn::network_options{
     .training = wanted.training,
     .kernels = kernels,
     .attention = o.attention.value_or(weft::nn::attention_kernels::fused)});
-  auto task = weft::zoo::define(*made.net, wanted);
+  network made{.net = net};
+  auto task = weft::zoo::define(*net, wanted);
   if (wanted.training && o.freeze) {
-    auto frozen = frozen_by_option(fmt::format("zoo:{}", spec), [&] { return weft::nn::frozen(*made.net, *o.freeze); });
+    auto frozen = frozen_by_option(fmt::format("zoo:{}", spec), [&] { return weft::nn::frozen(*net, *o.freeze); });
     task.options.frozen = std::move(frozen.values);
     made.frozen = std::move(frozen.parameters);
   }
   std::vector<weft::op_id> roots;
-  for (const auto& t : made.net->outputs()) {
+  for (const auto& t : net->outputs()) {
     roots.push_back(t.op());
   }
-  auto built = wanted.training ? weft::training_step_with_origins(*made.net, task.objectives, task.options)
-                               : made.net->build_with_origins(roots);
+  auto built = wanted.training ? weft::training_step_with_origins(*net, task.objectives, task.options)
+                               : net->build_with_origins(roots);
   made.batch = wanted.size.batch;
   made.ops = std::move(built.graph);
   made.origin = std::move(built.origin);

@@ -25,9 +25,9 @@ bool is_network(std::string_view spec);
 
 /// A step of a bundled network, with the network that it came from.
 struct network {
-  std::unique_ptr<weft::nn::network> net;
-  weft::workload ops;
-  std::vector<weft::op_id> origin; ///< which op of the network each op is
+  std::shared_ptr<const weft::nn::network> net;
+  weft::workload ops = {};
+  std::vector<weft::op_id> origin = {}; ///< which op of the network each op is
   std::uint64_t batch = 0;         ///< examples of a step
   weft::frozen_parameters frozen = {}; ///< by op of the network; empty if none are, or if it is no training step
 };

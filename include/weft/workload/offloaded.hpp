@@ -20,6 +20,8 @@ struct round_trip {
   tensor_id tensor = none;
   op_id after = none;              ///< the op whose end sends it back; `none`: it comes back at once
   std::vector<op_id> readers = {}; ///< those that read what comes back; the others read the tensor itself
+
+  friend bool operator==(const round_trip&, const round_trip&) = default;
 };
 
 namespace detail {

@@ -247,6 +247,8 @@ struct kv_cache {
     return 2.0 * static_cast<double>(batch) * static_cast<double>(context) * static_cast<double>(heads) *
            static_cast<double>(head_size) * bits / 8;
   }
+
+  friend bool operator==(const kv_cache&, const kv_cache&) = default;
 };
 
 /// The same model, each attention of which (`attentions`) holds its layer's cache beside what it held. Throws
