@@ -106,7 +106,7 @@ step_sharding shard_batch(const tool::target& target, const tool::input& one, co
   s.value = {.mesh = {.axes = {{"data", static_cast<std::uint32_t>(devices.size())}}, .devices = devices},
              .trains = has_updates(w),
              .zero_stage = shard_updates ? 2u : 0u};
-  if (one.net && has_axes(one)) {
+  if (has_axes(one)) {
     const auto m = axes_of(one);
     s.value.parameters = parallel::sharded_parameters(m, std::vector<std::uint32_t>(w.num_ops(), none), 0);
   } else {
@@ -143,9 +143,10 @@ step_sharding shard_ops(const tool::target& target, const parallel::split_model&
 
 void write_sharding(const options& o, const tool::target& target, const tool::input& in, const step_sharding& s) {
   const auto& all = s.value.parameters;
-  if (std::any_of(all.begin(), all.end(), [](const auto& x) { return x.is_split() && !x.shape; })) {
-    throw weft::error("--sharding: along which dimension a parameter of a file is in parts is not written yet; ask for "
-                      "--parallel data, or place a bundled network");
+  const auto open = std::find_if(all.begin(), all.end(), [](const auto& x) { return x.is_split() && !x.shape; });
+  if (open != all.end()) {
+    throw weft::error(fmt::format("--sharding: '{}' is in parts, and the file does not say what it is of, so it is not "
+                                  "known along which dimension; ask for --parallel data", open->name));
   }
   io::write_file(o.sharding, [&](std::ostream& out) {
     io::write_sharding_json(out, s.value,

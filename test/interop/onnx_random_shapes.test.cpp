@@ -1022,8 +1022,9 @@ std::string text(const std::vector<double>& x) {
 /// The first thing that the reader sees otherwise than the machine; empty if there is none.
 std::string difference(const maker& m) {
   const weft::onnx::reader options;
-  weft::onnx::detail::workload_of_graph reading{m.model.m, options, "random.onnx"};
-  const auto read = reading();
+  weft::onnx::detail::graph_of_model reading{m.model.m, options, "random.onnx"};
+  reading.infer();
+  const auto read = reading.read();
   weft::op_id v = 0;
   for (const auto& n : m.model.m.graph().node()) {
     for (const auto& name : n.output()) {

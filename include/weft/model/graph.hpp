@@ -2,6 +2,7 @@
 /// The graph of a model as a file or a program says it: ops with attributes, tensors with shapes, types and roles.
 #pragma once
 
+#include "weft/core/config.hpp"
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/ops/call.hpp"
@@ -39,9 +40,10 @@ enum class storage_form : std::uint8_t {
   writes ///< the first output is that storage with new numbers
 };
 
-/// The graph of a model. Ops are added after those that make their inputs; their ids are 0, 1, 2, …, and so are those
-/// of tensors, an op's outputs side by side. A tensor that no op makes is an input, a parameter, a state or a constant;
-/// an op that makes one of the last three is a variable, which holds it.
+/// The graph of a model. Ops are added after those that make their inputs, or these are announced before; their ids are
+/// 0, 1, 2, …, and so are those of tensors, an op's outputs side by side. A tensor that no op makes is an input, a
+/// parameter, a state or a constant; an op that makes one of the last three is a variable, which holds it, unless what
+/// it makes is known before the model runs.
 /// ```
 /// weft::model_graph g;
 /// const auto x = g.add_tensor({.dims = {32, 784}, .role = weft::tensor_role::input});
@@ -62,6 +64,7 @@ public:
     tensor_role role = tensor_role::computed;
     std::string name = {};
     byte_count bytes = by_shape; ///< in memory
+    tensor_id storage = none;    ///< the tensor that it shows; `none`: as its op's `storage_form` says
   };
   /// An op to be added. Its attributes are those of `ops::call`.
   struct op {
@@ -74,6 +77,7 @@ public:
     byte_count resident_bytes = 0;    ///< that it holds itself, such as a variable what it is of
     kind_set kinds = kind_set::all(); ///< where it may run
     storage_form form = storage_form::own;
+    bool is_known = false; ///< what it makes is known before the model runs: parameters of parameters, or sizes
     std::vector<tensor_id> captured = {}; ///< what graphs inside of it read, beside its inputs
     std::vector<op_id> after = {};        ///< ops that are done before it starts, beside those whose results it reads
   };
@@ -85,26 +89,31 @@ public:
       throw value_error("tensor '" + t.name + "'", "no op makes it; give it a role other than computed");
     }
     check(t);
-    return add(std::move(t), none);
+    const tensor_id made = *announce(1).begin();
+    put(std::move(t), none, made, none);
+    return made;
   }
-  /// An op and its outputs. Throws `dangling_id_error` for inputs and ops that do not exist, and as `add_tensor`.
-  op_id add_op(op o, std::span<const tensor> outputs) {
-    const auto v = static_cast<op_id>(checked_count(ops_.size() + 1, "model graph", "ops") - 1);
-    check(o);
-    const auto reads = std::find_if(o.inputs.begin(), o.inputs.end(), [](tensor_id t) { return t != none; });
-    const bool shares = o.form == storage_form::view || o.form == storage_form::writes;
-    const auto storage = shares && reads != o.inputs.end() ? tensors_[*reads].storage : tensor_id{none};
+  /// The outputs of an op that is to be added, for others to read before it is.
+  id_range announce(std::size_t outputs) {
     const auto first = static_cast<tensor_id>(tensors_.size());
-    for (const auto& t : outputs) { // may throw, and then nothing has changed
-      check(t);
+    const auto end = checked_count(tensors_.size() + outputs, "model graph", "tensors");
+    tensors_.resize(end);
+    for (tensor_id t = first; t < end; ++t) {
+      tensors_[t].storage = t;
     }
-    ops_.push_back(std::move(o));
-    for (const auto& t : outputs) {
-      const tensor_id made = add(t, v);
-      tensors_[made].storage = storage != none ? storage : made;
-    }
-    outputs_.emplace_back(first, static_cast<tensor_id>(tensors_.size()));
-    return v;
+    return {first, static_cast<tensor_id>(end)};
+  }
+  /// An op and its outputs. Throws `dangling_id_error` for inputs and ops that do not exist, and as `add_tensor`; then
+  /// nothing has changed.
+  op_id add_op(op o, std::span<const tensor> outputs) {
+    check(o, outputs);
+    return put(std::move(o), outputs, announce(outputs.size()));
+  }
+  /// An op whose outputs, as many, were announced.
+  op_id add_op(op o, std::span<const tensor> outputs, id_range announced) {
+    WEFT_ASSERT(announced.size() == outputs.size());
+    check(o, outputs);
+    return put(std::move(o), outputs, announced);
   }
   op_id add_op(op o, std::initializer_list<tensor> outputs) {
     return add_op(std::move(o), std::span{outputs.begin(), outputs.size()});
@@ -156,9 +165,9 @@ public:
 
 private:
   struct tensor_entry {
-    tensor is;
-    op_id op;
-    tensor_id storage;
+    tensor is = {};
+    op_id op = none;
+    tensor_id storage = none;
   };
 
   void check_tensor(const std::string& where, tensor_id t) const {
@@ -171,7 +180,8 @@ private:
       throw dangling_id_error(where, "op " + std::to_string(v) + " does not exist");
     }
   }
-  void check(const op& o) const {
+  void check(const op& o, std::span<const tensor> outputs) const {
+    (void)checked_count(ops_.size() + 1, "model graph", "ops");
     for (const auto* list : {&o.inputs, &o.captured}) {
       for (const tensor_id t : *list) {
         if (t != none) {
@@ -182,12 +192,18 @@ private:
     for (const op_id before : o.after) {
       check_op("op '" + o.name + "'", before);
     }
+    for (const auto& t : outputs) {
+      check(t);
+    }
   }
 
   static byte_count bytes_of(const tensor& t) {
     return t.bytes != by_shape ? t.bytes : ops::tensor_bytes(t.dims, ops::elements::bits(t.element).value_or(32));
   }
-  static void check(const tensor& t) {
+  void check(const tensor& t) const {
+    if (t.storage != none) {
+      check_tensor("tensor '" + t.name + "'", t.storage);
+    }
     const char* problem = nullptr;
     if (t.dims.size() > std::size_t{ops::max_axes}) {
       problem = "has more than 64 extents";
@@ -200,11 +216,23 @@ private:
       throw value_error("tensor '" + t.name + "'", problem);
     }
   }
-  tensor_id add(tensor t, op_id by) {
-    const auto id = static_cast<tensor_id>(checked_count(tensors_.size() + 1, "model graph", "tensors") - 1);
+  op_id put(op o, std::span<const tensor> outputs, id_range made) {
+    const auto v = static_cast<op_id>(ops_.size());
+    const auto reads = std::find_if(o.inputs.begin(), o.inputs.end(), [](tensor_id t) { return t != none; });
+    const bool shares = o.form == storage_form::view || o.form == storage_form::writes;
+    const auto storage = shares && reads != o.inputs.end() ? tensors_[*reads].storage : tensor_id{none};
+    auto at = made.begin();
+    for (const auto& t : outputs) {
+      put(t, v, *at++, storage);
+    }
+    ops_.push_back(std::move(o));
+    outputs_.push_back(made);
+    return v;
+  }
+  void put(tensor t, op_id by, tensor_id at, tensor_id storage) {
     t.bytes = bytes_of(t);
-    tensors_.push_back({std::move(t), by, id});
-    return id;
+    storage = t.storage != none ? tensors_[t.storage].storage : storage != none ? storage : at;
+    tensors_[at] = {std::move(t), by, storage};
   }
 
   std::vector<op> ops_;

@@ -36,12 +36,17 @@ public:
 
   lowered_graph operator()() && {
     for (const tensor_id t : ids(g_.num_tensors())) {
-      if (g_.producer(t) == none && g_.role(t) != tensor_role::input) {
+      if (is_parameter(t)) {
         values_[t] = ops_.add_parameter(g_.bytes(t), g_.name(t));
       }
     }
+    for (const op_id v : ids(g_.num_ops())) { // which may be read by ops before it
+      for (const tensor_id t : g_.outputs(v)) {
+        values_[t] = {v, t - *g_.outputs(v).begin(), g_[v].is_known ? values_[g_.storage(t)].parameter : none};
+      }
+    }
     for (const op_id v : ids(g_.num_ops())) {
-      add(v);
+      g_[v].is_known ? add_known(v) : add(v);
     }
     for (const op_id v : ids(g_.num_ops())) {
       order(v);
@@ -66,6 +71,36 @@ private:
     std::vector<op_id> readers = {};
   };
 
+  /// True for what is resident where it is read: what no op makes, or one from parameters alone in a storage of its own.
+  bool is_parameter(tensor_id t) const {
+    const op_id from = g_.producer(t);
+    const bool is_held = from == none ? g_.role(t) != tensor_role::input : g_[from].is_known;
+    return is_held && g_.role(t) != tensor_role::computed && g_.storage(t) == t;
+  }
+
+  /// An op that a host runs before the model: it waits for nothing else and takes no time.
+  void add_known(op_id v) {
+    const auto& o = g_[v];
+    std::vector<traced_value> reads;
+    for (const auto* list : {&o.inputs, &o.captured}) {
+      for (const tensor_id t : *list) {
+        const op_id from = t != none ? g_.producer(t) : op_id{none};
+        if (from != none && g_[from].is_known) {
+          reads.push_back({from, values_[t].output, none});
+        }
+      }
+    }
+    (void)ops_.add_view(op_of(v, 0), reads);
+    for (std::size_t k = 0; k < g_.outputs(v).size(); ++k) {
+      ops_.add_output(v, 0);
+    }
+  }
+
+  op op_of(op_id v, double work) const {
+    const auto& o = g_[v];
+    return {.work = work, .resident_bytes = o.resident_bytes, .kinds = o.kinds, .name = o.name, .type = o.type};
+  }
+
   void add(op_id v) {
     const auto& o = g_[v];
     std::vector<traced_value> reads;
@@ -78,11 +113,7 @@ private:
     }
     const bool is_form = o.form == storage_form::view || o.form == storage_form::copy;
     const auto parameter = is_form && reads.size() == 1 ? reads.front().parameter : std::uint32_t{none};
-    op made{.work = parameter != none ? 0 : work_of(v),
-            .resident_bytes = o.resident_bytes,
-            .kinds = o.kinds,
-            .name = o.name,
-            .type = o.type};
+    auto made = op_of(v, parameter != none ? 0 : work_of(v));
     if (parameter != none) {
       (void)ops_.add_view(std::move(made), reads.front());
     } else {

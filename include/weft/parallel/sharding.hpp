@@ -80,15 +80,34 @@ inline byte_count shard_bytes(const sharded_parameter& x, const device_mesh& mes
 
 namespace detail {
 
+/// What ops hold that are no variables: the parameters that are known, and the rest under the names of the ops, what is
+/// in parts with one and what is whole as two.
 inline std::vector<sharded_parameter> held_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
                                                       std::uint32_t along) {
   std::vector<sharded_parameter> found;
+  auto next = m.held.begin();
   for (const op_id v : ids(axis.size())) {
-    const byte_count all = is_update(m.ops->type(v)) ? 0 : m.ops->resident_bytes(v);
+    byte_count all = is_update(m.ops->type(v)) ? 0 : m.ops->resident_bytes(v);
     const auto& parts = m.axes[v].resident_parts;
-    const byte_count split = chosen_splits::in_parts(axis[v]) && !parts.empty() ? std::min(all, parts[axis[v]]) : 0;
+    byte_count split = chosen_splits::in_parts(axis[v]) && !parts.empty() ? std::min(all, parts[axis[v]]) : 0;
+    byte_count rounded = 0; // a byte of each parameter
+    for (; next != m.held.end() && next->op == v; ++next) {
+      auto& x = found.emplace_back(sharded_parameter{.name = next->name,
+                                                     .op = v,
+                                                     .shape = next->shape,
+                                                     .bytes = next->bytes,
+                                                     .spec = std::vector<std::uint32_t>(next->shape.size(), none)});
+      const auto part = axis[v] < next->parts.size() ? next->parts[axis[v]] : std::uint32_t{none};
+      if (part != none) {
+        x.spec[part] = along;
+        split -= std::min(split, x.bytes);
+      }
+      all -= std::min(all, x.bytes);
+      ++rounded;
+    }
+    split = std::min(split, all);
     for (const auto& [bytes, is_split] : {std::pair{split, true}, std::pair{all - split, false}}) {
-      if (bytes > 0) {
+      if (bytes > rounded) {
         found.push_back({.name = std::string{m.ops->name(v)} + (is_split || split == 0 ? "" : "/whole"),
                          .op = v,
                          .bytes = bytes,
@@ -102,8 +121,8 @@ inline std::vector<sharded_parameter> held_parameters(const split_model& m, cons
 } // namespace detail
 
 /// The parameters of a model whose ops are split along `axis`, as `choose_splits` says, among the devices along the
-/// mesh's axis number `along`. Of a model without variables, what its ops hold, under their names and without shapes:
-/// what is in parts with an op and what is whole are two. Throws `value_error` for another number of ops. Complexity:
+/// mesh's axis number `along`. Of a model without variables, what its ops hold: parameters with their names, and what is
+/// none that is known under the names of ops and without shapes, such as a cache. Throws `value_error` for another number of ops. Complexity:
 /// linear in ops.
 inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
                                                          std::uint32_t along) {

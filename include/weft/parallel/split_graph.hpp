@@ -42,12 +42,13 @@ public:
         m.axes[v] = axes_of_op(v);
         const bool is_own = role_of(v) == step_role::forward;
         m.is_state[v] = is_own && is_variable(from);
-        m.is_parameter[v] = is_own && !seen[from] && role_of_output(from) == tensor_role::parameter;
+        m.is_parameter[v] = m.is_state[v] && !seen[from] && role_of_output(from) == tensor_role::parameter;
         seen[from] = true;
       }
       m.axes[v].inputs.resize(w_.inputs(v).size());
       m.axes[v].outputs.resize(w_.outputs(v).size());
     }
+    add_held(m);
     add_uses(m);
     add_replacements(m);
     return m;
@@ -79,7 +80,10 @@ private:
     const auto outputs = g_.outputs(of_graph);
     return outputs.empty() ? tensor_role::computed : g_.role(*outputs.begin());
   }
-  bool is_variable(op_id of_graph) const { return role_of_output(of_graph) != tensor_role::computed; }
+  /// True for an op that holds what it makes.
+  bool is_variable(op_id of_graph) const {
+    return !g_[of_graph].is_known && role_of_output(of_graph) != tensor_role::computed;
+  }
   ops::shape shape_of(tensor_id of_graph) const {
     const auto& dims = g_.dims(of_graph);
     return {dims.begin(), dims.end()};
@@ -330,33 +334,63 @@ private:
     return axes;
   }
 
-  /// The resident bytes of an op that are in parts with it, by axis: all but the parameters that it reads as a whole.
-  std::vector<byte_count> resident_parts(op_id v, const ops::axes& found) const {
-    const op_id from = origin_of(v);
-    auto held = read_by(from);
-    std::erase_if(held, [&](tensor_id t) { return !holds(from, t); });
+  /// The parameters that an op holds, and the share of their bytes that it takes: numbers may have been given another
+  /// format since the graph was read.
+  struct holding {
+    std::vector<tensor_id> parameters;
+    double scale;
+
+    byte_count bytes(const model_graph& g, tensor_id t) const {
+      return static_cast<byte_count>(scale * static_cast<double>(g.bytes(t)));
+    }
+  };
+  holding held_at(op_id v) const {
+    auto held = read_by(origin_of(v));
+    std::erase_if(held, [&](tensor_id t) { return !holds(origin_of(v), t); });
     double all = 0;
     for (const tensor_id t : held) {
       all += static_cast<double>(g_.bytes(t));
     }
-    // Numbers may have been given another format since the graph was read.
-    const double scale = all > 0 ? std::min(1.0, static_cast<double>(w_.resident_bytes(v)) / all) : 1;
+    return {std::move(held), all > 0 ? std::min(1.0, static_cast<double>(w_.resident_bytes(v)) / all) : 1};
+  }
+
+  /// The resident bytes of an op that are in parts with it, by axis: all but the parameters that it reads as a whole.
+  std::vector<byte_count> resident_parts(op_id v, const ops::axes& found) const {
+    const auto held = held_at(v);
     std::vector<byte_count> parts(found.extents.size(), w_.resident_bytes(v));
-    for (const tensor_id t : held) {
-      const auto bytes = static_cast<byte_count>(scale * static_cast<double>(g_.bytes(t)));
-      const auto dims = parts_of(from, found, t);
+    for (const tensor_id t : held.parameters) {
+      const auto dims = parts_of(origin_of(v), found, t);
       for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-        parts[axis] -= dims[axis] != none ? 0 : std::min(parts[axis], bytes);
+        parts[axis] -= dims[axis] != none ? 0 : std::min(parts[axis], held.bytes(g_, t));
       }
     }
     return parts;
   }
+  void add_held(split_model& m) const {
+    std::vector<bool> is_listed(g_.num_tensors(), false);
+    for (const op_id v : ids(w_.num_ops())) {
+      const op_id from = origin_of(v);
+      if (from == none || w_.resident_bytes(v) == 0 || role_of(v) != step_role::forward || is_variable(from) ||
+          is_form(from)) {
+        continue;
+      }
+      const auto found = axes_in_graph(from);
+      const auto held = held_at(v);
+      for (const tensor_id t : held.parameters) {
+        if (!is_listed[t]) {
+          m.held.push_back({v, g_.name(t), shape_of(t), held.bytes(g_, t), parts_of(from, found, t)});
+        }
+        is_listed[t] = true;
+      }
+    }
+  }
 
-  /// Finds the tensors that are parameters which no op makes, or forms of one, such as a transposed weight.
+  /// Finds the tensors that are parameters which no op makes, or made of parameters alone in a storage of their own, or
+  /// forms of one, such as a transposed weight.
   void find_forms() {
     forms_.resize(g_.num_tensors());
     for (const tensor_id t : ids(g_.num_tensors())) {
-      if (g_.producer(t) == none && g_.role(t) != tensor_role::input) {
+      if (is_given(t)) {
         forms_[t] = {t, all_of(shape_of(t))};
       }
     }
@@ -365,7 +399,7 @@ private:
         continue;
       }
       const auto& inputs = g_[v].inputs;
-      const tensor_id only = only_input(v);
+      const tensor_id only = shown_by(v);
       const auto& of = forms_[only];
       const auto found = axes_in_graph(v);
       const auto read = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), only) - inputs.begin());
@@ -385,11 +419,16 @@ private:
       }
     }
   }
+  bool is_given(tensor_id t) const {
+    const op_id from = g_.producer(t);
+    return g_.role(t) != tensor_role::input && g_.role(t) != tensor_role::computed && g_.storage(t) == t &&
+           (from == none || g_[from].is_known);
+  }
   /// Finds the ops that hold parameters, the first that read them, and where ops of the graph are in the workload.
   void find_holders() {
     holder_.assign(g_.num_tensors(), none);
     for (const op_id v : ids(g_.num_ops())) {
-      for (const tensor_id t : is_form(v) ? std::vector<tensor_id>{} : read_by(v)) {
+      for (const tensor_id t : is_form(v) || g_[v].is_known ? std::vector<tensor_id>{} : read_by(v)) {
         holder_[t] = holder_[t] == none ? v : holder_[t];
       }
     }
@@ -413,10 +452,21 @@ private:
     }
     return only;
   }
+  /// The tensor that an op shows or copies, or `none`.
+  tensor_id shown_by(op_id of_graph) const {
+    const auto& op = g_[of_graph];
+    if (op.form != storage_form::view && op.form != storage_form::copy) {
+      return none;
+    }
+    const auto is_shown = [&](tensor_id t) {
+      return t != none && g_.storage(t) == g_.storage(*g_.outputs(of_graph).begin());
+    };
+    const auto shown = op.is_known ? std::find_if(op.inputs.begin(), op.inputs.end(), is_shown) : op.inputs.end();
+    return shown != op.inputs.end() ? *shown : only_input(of_graph); // what is known may read a shape, too
+  }
   /// True for an op that shows or copies one parameter.
   bool is_form(op_id of_graph) const {
-    const auto how = g_[of_graph].form;
-    const auto read = how == storage_form::view || how == storage_form::copy ? only_input(of_graph) : tensor_id{none};
+    const auto read = shown_by(of_graph);
     return read != none && forms_[read].of != none;
   }
 
@@ -424,7 +474,7 @@ private:
   void add_use(split_model& m, tensor_id parameter, op_id user, dimensions needed, bool changes) const {
     const op_id from = holder_[parameter] != none ? holder_[parameter] : g_.producer(parameter);
     const op_id by = from != none ? at_[from] : op_id{none};
-    const bool is_copied = g_.producer(parameter) == none && g_.bytes(parameter) <= traced_workload::copied;
+    const bool is_copied = is_given(parameter) && g_.bytes(parameter) <= traced_workload::copied;
     if (by != none && by != user && !is_copied) {
       m.uses.push_back({by, user, parts_of(from, axes_in_graph(from), parameter), std::move(needed), changes});
     }
@@ -432,7 +482,7 @@ private:
   void add_uses(split_model& m) const {
     for (const op_id v : ids(w_.num_ops())) {
       const op_id from = origin_of(v);
-      if (from == none || is_form(from)) {
+      if (from == none || is_form(from) || g_[from].is_known) {
         continue;
       }
       const auto role = role_of(v);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace weft::parallel {
@@ -50,6 +51,15 @@ struct held_use {
   }
 };
 
+/// A parameter of a model that an op holds which is no variable.
+struct held_parameter {
+  op_id op = none;
+  std::string name = {};
+  std::vector<std::uint64_t> shape = {};
+  byte_count bytes = 0;
+  std::vector<std::uint32_t> parts = {}; ///< by axis of the op: the dimension that is in parts with it, or `none`
+};
+
 /// A workload and the axes of its ops. References to a variable have the dimensions of what it holds.
 struct split_model {
   const workload* ops = nullptr;
@@ -57,6 +67,7 @@ struct split_model {
   std::vector<bool> is_state = {};     ///< by op: a variable, whose reference stays where it is
   std::vector<bool> is_parameter = {}; ///< by op: a variable that is no state of an optimiser
   std::vector<held_use> uses = {};     ///< of parameters by ops that do not hold them
+  std::vector<held_parameter> held = {}; ///< by op, ascending; small ones, which all readers hold, with the first
 
   /// True if there is an axis to split the op along, or a way to do it with terms of a sum.
   bool is_splittable(op_id v) const {

@@ -28,7 +28,7 @@ inline std::string with_shape(std::string_view name, const parallel::sharded_par
                               const parallel::device_mesh& mesh) {
   std::string shape;
   for (std::size_t d = 0; d < x.spec.size(); ++d) {
-    shape += (d == 0 ? "" : ", ") + std::to_string((*x.shape)[d]);
+    shape += (d == 0 ? "" : ", ") + (x.shape ? std::to_string((*x.shape)[d]) : readable_bytes(x.bytes));
     shape += x.spec[d] == none ? "" : "/" + std::to_string(mesh.axes[x.spec[d]].size);
   }
   return std::string{name} + " [" + shape + "]";

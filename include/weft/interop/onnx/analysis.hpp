@@ -90,27 +90,32 @@ public:
   /// Of the floating-point tensors that were asked for, by the bits of a number.
   const std::map<std::uint32_t, double>& float_bytes() const { return float_bytes_; }
 
-  /// The size of a tensor. Throws `parse_error` if it is out of range.
-  byte_count bytes_of(const value& v, std::string_view name) {
-    constexpr auto no_fixed_size = "{tensor|tensors} whose elements have no fixed size: 16 bytes for a string, one "
-                                   "element for a sequence";
+  /// The size of a tensor, which `counts` among those that `float_bytes` tells and whose sizes are noted. Throws
+  /// `parse_error` if it is out of range.
+  byte_count bytes_of(const value& v, std::string_view name, bool counts = true) {
+    const auto note = [&] {
+      if (counts) {
+        noted_.add("{tensor|tensors} whose elements have no fixed size: 16 bytes for a string, one element for a "
+                   "sequence", name);
+      }
+    };
     const ::onnx::TypeProto* type = &v.type;
     for (int depth = 0; depth < 100 && type->value_case() != ::onnx::TypeProto::kTensorType; ++depth) {
       if (type->has_sequence_type()) {
         if (depth != 0 || !v.length) {
-          noted_.add(no_fixed_size, name);
+          note();
         }
         type = &type->sequence_type().elem_type();
       } else if (type->has_optional_type()) {
         type = &type->optional_type().elem_type();
       } else {
-        noted_.add(no_fixed_size, name);
+        note();
         return 0;
       }
     }
     auto bits = ops::elements::bits(type->tensor_type().elem_type());
     if (!bits) {
-      noted_.add(no_fixed_size, name);
+      note();
       bits = 128;
     }
     auto dims = extents_of(*type);
@@ -118,7 +123,7 @@ public:
       dims->push_back(*v.length);
     }
     const auto bytes = dims ? bytes_of(*dims, *bits, name) : 0;
-    if (is_floating(type->tensor_type().elem_type())) {
+    if (counts && is_floating(type->tensor_type().elem_type())) {
       float_bytes_[*bits] += static_cast<double>(bytes);
     }
     return bytes;

@@ -4,7 +4,6 @@
 
 #include "weft/interop/onnx/reader_options.hpp" // IWYU pragma: export
 #include "weft/interop/onnx/graph_of_model.hpp"
-#include "weft/interop/onnx/workload_of_graph.hpp"
 #include "weft/io/files.hpp"
 
 #include <filesystem>
@@ -23,10 +22,9 @@ public:
 
   /// The workload. Throws as `reader::read`.
   model read(const reader& options = {}) const {
-    detail::workload_of_graph reading{decoded_, options, file_};
-    auto m = reading();
-    m.graph = detail::graph_of_model{decoded_, reading, m.ops}();
-    return m;
+    detail::graph_of_model reading{decoded_, options, file_};
+    reading.infer();
+    return reading.read();
   }
 
   std::string_view bytes() const { return bytes_; }

@@ -117,8 +117,9 @@ public:
     const auto& decoded = m.decoded();
     const auto& file = m.file();
     read_fields(m.bytes());
-    detail::workload_of_graph graph{decoded, options, file};
-    graph();
+    detail::graph_of_model graph{decoded, options, file};
+    graph.infer();
+    (void)graph.read();
     check(p, decoded, file);
     cut(graph, p);
     add_parameters(graph, p);
@@ -205,7 +206,7 @@ public:
   }
 
 private:
-  using graph_reader = detail::workload_of_graph;
+  using graph_reader = detail::graph_of_model;
 
   /// The parts of the file, as bytes.
   void read_fields(std::string_view bytes) {

@@ -2,7 +2,7 @@
 /// The types of a model's tensors as the model itself has them: extents that it leaves open stay open.
 #pragma once
 
-#include "weft/interop/onnx/workload_of_graph.hpp"
+#include "weft/interop/onnx/graph_of_model.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -86,14 +86,14 @@ private:
     point(const ::onnx::ModelProto& m, reader o, const choice& c, const std::string& file)
         : chosen{c}, options{std::move(o)}, graph{m, options, file} {
       try {
-        graph();
+        graph.infer();
       } catch (const error&) { // such as a shape that is impossible with these extents
         valid = false;
       }
     }
     const choice& chosen;
     reader options;
-    mutable workload_of_graph graph;
+    mutable graph_of_model graph;
     bool valid = true;
   };
 
