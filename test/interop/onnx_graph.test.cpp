@@ -4,6 +4,9 @@
 #include "weft/interop/onnx.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_graph.hpp"
+#include "weft/platform/identical.hpp"
+#include "weft/problem.hpp"
+#include "weft/report/sharding_summary.hpp"
 
 #include <doctest/doctest.h>
 
@@ -72,9 +75,67 @@ TEST_CASE("onnx: weights lie in parts along their own axes, those of inputs do n
 
   const auto held = parallel::sharded_parameters(split, {2, none}, 0);
   REQUIRE(held.size() == 2);
-  CHECK(held[0].is_split());
+  CHECK(held[0].name == "w");
+  CHECK(held[0].shape == std::vector<std::uint64_t>{64, 128});
+  CHECK(held[0].spec == std::vector<std::uint32_t>{none, 0});
   CHECK(held[0].bytes == 64 * 128 * 4);
+  CHECK(held[1].name == "b");
   CHECK(!held[1].is_split()); // the biases, where the sum is made
+  CHECK(parallel::sharded_parameters(split, {1, none}, 0)[0].spec == std::vector<std::uint32_t>{0, none});
+
+  const auto ring = presets::identical(2);
+  const parallel::sharding all{.mesh = {.axes = {{"tensor", 2}}, .devices = {0, 1}}, .parameters = held};
+  const auto layers = report::sharding_by_layer(problem{read.ops, ring}, all, {});
+  REQUIRE(layers.size() == 1);
+  CHECK(layers[0].split == std::vector<std::string>{"w [64, 128/2]"});
+  const parallel::sharding cache{.mesh = all.mesh, .parameters = {{.name = "keys", .op = 0, .bytes = 64, .spec = {0}}}};
+  CHECK(report::sharding_by_layer(problem{read.ops, ring}, cache, {})[0].split[0] == "keys [64 B/2]");
+}
+
+TEST_CASE("onnx: what is made of weights alone is a weight of its own, or shows one") {
+  weft_test::onnx_model m;
+  m.input("x", {32, 64}).weights("w", {128, 64}).weights("flat", {128 * 32});
+  m.integers("shape", {128, 32});
+  auto& turned = m.node("Transpose", {"w"}, {"t"});
+  weft_test::onnx_model::set(turned, "perm", weft_test::onnx_model::dims{1, 0});
+  m.node("MatMul", {"x", "t"}, {"y"});
+  m.node("Reshape", {"flat", "shape"}, {"v"});
+  m.node("MatMul", {"y", "v"}, {"z"});
+  m.output("z", {32, 32});
+  const auto read = m.read();
+  CHECK(read.ops.resident_bytes(0) + read.ops.resident_bytes(2) == 0);
+  CHECK(read.ops.work(0) + read.ops.work(2) == 0);
+  CHECK(read.ops.resident_bytes(1) == 64 * 128 * 4);
+  CHECK(read.ops.resident_bytes(3) == 32 * 128 * 4);
+  CHECK(read.ops.group(0) == read.ops.group(1));
+  const auto split = parallel::make_split_model(*read.graph, read.ops, all_of(read.ops));
+  CHECK(split.is_state == std::vector<bool>(4, false));
+  REQUIRE(split.held.size() == 2);
+  CHECK(split.held[0].name == "w");
+  CHECK(split.held[0].shape == std::vector<std::uint64_t>{64, 128}); // as it is held
+  CHECK(split.held[0].parts == std::vector<std::uint32_t>{none, 0, 1});
+  CHECK(split.held[1].name == "flat");
+  CHECK(split.uses.empty());
+}
+
+TEST_CASE("onnx: nodes in any order have the same axes") {
+  weft_test::onnx_model sorted, turned;
+  for (auto* m : {&sorted, &turned}) {
+    m->input("x", {32, 64}).weights("w", {64, 128}).weights("v", {128, 16}).output("z", {32, 16});
+  }
+  sorted.node("MatMul", {"x", "w"}, {"y"});
+  sorted.node("MatMul", {"y", "v"}, {"z"});
+  turned.node("MatMul", {"y", "v"}, {"z"});
+  turned.node("MatMul", {"x", "w"}, {"y"});
+  const auto a = sorted.read(), b = turned.read();
+  const auto of_a = parallel::make_split_model(*a.graph, a.ops, all_of(a.ops));
+  const auto of_b = parallel::make_split_model(*b.graph, b.ops, all_of(b.ops));
+  for (const op_id v : {0u, 1u}) {
+    CHECK(a.ops.name(v) == b.ops.name(1 - v));
+    CHECK(of_a.axes[v].extents == of_b.axes[1 - v].extents);
+    CHECK(of_a.axes[v].inputs == of_b.axes[1 - v].inputs);
+    CHECK(of_a.axes[v].resident_parts == of_b.axes[1 - v].resident_parts);
+  }
 }
 
 TEST_CASE("onnx: a parameter of several readers lies in the parts that all of them need") {

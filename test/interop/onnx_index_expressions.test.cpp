@@ -115,4 +115,34 @@ TEST_CASE("index expressions: each fits the operands of its op") {
   }
 }
 
+TEST_CASE("index expressions: what is put together, taken apart, repeated and reduced") {
+  auto concat = call("Concat", {{2, 3, 4}, {2, 5, 4}}, {{2, 8, 4}});
+  concat.numbers["axis"] = {1};
+  CHECK(expression(concat) == "a.c,a.c->a.c");
+  auto split = call("Split", {{2, 8, 4}, {2}}, {{2, 3, 4}, {2, 5, 4}});
+  split.numbers["axis"] = {-2};
+  CHECK(expression(split) == "a.c,.->a.c,a.c");
+  CHECK(expression(call("Expand", {{8, 1, 4}, {4}}, {{2, 8, 3, 4}})) == "b.d->abcd");
+  auto mean = call("ReduceMean", {{2, 3, 4}}, {{2, 3, 1}});
+  mean.numbers["axes"] = {-1};
+  CHECK(expression(mean) == "abc->ab.");
+  auto largest = call("ReduceMax", {{2, 3, 4}, {1}}, {{2, 4}});
+  CHECK(expression(largest) == "->"); // nobody knows along which axes
+  largest.values = {std::nullopt, extents{1}};
+  CHECK(expression(largest) == "a.c->ac");
+  auto sum = call("ReduceSum", {{2, 3}}, {{1, 1}});
+  CHECK(expression(sum) == "ab->..");
+  sum.numbers["noop_with_empty_axes"] = {1};
+  sum.outputs = {extents{2, 3}};
+  CHECK(expression(sum) == "ab->ab");
+  CHECK(expression(call("TopK", {{2, 50}, {1}}, {{2, 5}, {2, 5}})) == "a.->a.,a.");
+  CHECK(expression(call("ArgMax", {{2, 50}}, {{1, 50}})) == ".b->.b");
+  CHECK(expression(call("Trilu", {{2, 8, 8}}, {{2, 8, 8}})) == "a..->a..");
+  CHECK(expression(call("Resize", {{2, 3, 4, 4}, {0}, {4}}, {{2, 3, 8, 8}})) == "n...->n...");
+  auto running = call("CumSum", {{2, 8}, {}}, {{2, 8}});
+  CHECK(expression(running) == "->");
+  running.values = {std::nullopt, extents{1}};
+  CHECK(expression(running) == "a.->a.");
+}
+
 } // namespace onnx_index_expressions_test

@@ -92,18 +92,21 @@ inline std::vector<sharded_parameter> held_parameters(const split_model& m, cons
     byte_count split = chosen_splits::in_parts(axis[v]) && !parts.empty() ? std::min(all, parts[axis[v]]) : 0;
     byte_count rounded = 0; // a byte of each parameter
     for (; next != m.held.end() && next->op == v; ++next) {
+      const auto part = axis[v] < next->parts.size() ? next->parts[axis[v]] : std::uint32_t{none};
+      split -= part != none ? std::min(split, next->bytes) : 0;
+      all -= std::min(all, next->bytes);
+      ++rounded;
+      if (next->is_copy) {
+        continue;
+      }
       auto& x = found.emplace_back(sharded_parameter{.name = next->name,
                                                      .op = v,
                                                      .shape = next->shape,
                                                      .bytes = next->bytes,
                                                      .spec = std::vector<std::uint32_t>(next->shape.size(), none)});
-      const auto part = axis[v] < next->parts.size() ? next->parts[axis[v]] : std::uint32_t{none};
       if (part != none) {
         x.spec[part] = along;
-        split -= std::min(split, x.bytes);
       }
-      all -= std::min(all, x.bytes);
-      ++rounded;
     }
     split = std::min(split, all);
     for (const auto& [bytes, is_split] : {std::pair{split, true}, std::pair{all - split, false}}) {
@@ -121,9 +124,9 @@ inline std::vector<sharded_parameter> held_parameters(const split_model& m, cons
 } // namespace detail
 
 /// The parameters of a model whose ops are split along `axis`, as `choose_splits` says, among the devices along the
-/// mesh's axis number `along`. Of a model without variables, what its ops hold: parameters with their names, and what is
-/// none that is known under the names of ops and without shapes, such as a cache. Throws `value_error` for another number of ops. Complexity:
-/// linear in ops.
+/// mesh's axis number `along`. Of a model without variables, what its ops hold: parameters with their names, and other
+/// things, such as a cache, under the names of ops and without shapes. Throws `value_error` for another number of ops.
+/// Complexity: linear in ops.
 inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
                                                          std::uint32_t along) {
   if (axis.size() != m.axes.size()) {

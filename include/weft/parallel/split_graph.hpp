@@ -377,9 +377,7 @@ private:
       const auto found = axes_in_graph(from);
       const auto held = held_at(v);
       for (const tensor_id t : held.parameters) {
-        if (!is_listed[t]) {
-          m.held.push_back({v, g_.name(t), shape_of(t), held.bytes(g_, t), parts_of(from, found, t)});
-        }
+        m.held.push_back({v, g_.name(t), shape_of(t), held.bytes(g_, t), parts_of(from, found, t), is_listed[t]});
         is_listed[t] = true;
       }
     }

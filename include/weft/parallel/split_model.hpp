@@ -58,6 +58,7 @@ struct held_parameter {
   std::vector<std::uint64_t> shape = {};
   byte_count bytes = 0;
   std::vector<std::uint32_t> parts = {}; ///< by axis of the op: the dimension that is in parts with it, or `none`
+  bool is_copy = false; ///< an op before this one holds it, too
 };
 
 /// A workload and the axes of its ops. References to a variable have the dimensions of what it holds.
@@ -67,7 +68,7 @@ struct split_model {
   std::vector<bool> is_state = {};     ///< by op: a variable, whose reference stays where it is
   std::vector<bool> is_parameter = {}; ///< by op: a variable that is no state of an optimiser
   std::vector<held_use> uses = {};     ///< of parameters by ops that do not hold them
-  std::vector<held_parameter> held = {}; ///< by op, ascending; small ones, which all readers hold, with the first
+  std::vector<held_parameter> held = {}; ///< by op, ascending; small ones by all that read them
 
   /// True if there is an axis to split the op along, or a way to do it with terms of a sum.
   bool is_splittable(op_id v) const {

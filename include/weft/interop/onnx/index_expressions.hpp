@@ -81,20 +81,103 @@ inline std::string gather(const ops::call& c) {
   return axis ? look_up(c, *axis) : whole();
 }
 
+/// Tensors side by side along the axis, and such parts of one: all other dimensions, of all that have as many.
+inline std::string along_others(const ops::call& c) {
+  const auto axis = dimension(c, c.number("axis", 0));
+  if (!axis) {
+    return whole();
+  }
+  auto each = letters(c.rank(0));
+  each[*axis] = '.';
+  const auto list = [&](const auto& operands) {
+    std::string text;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      const auto rank = operands[k] ? operands[k]->size() : 0;
+      text += (k > 0 ? "," : "") + (rank == each.size() ? each : std::string(rank, '.'));
+    }
+    return text;
+  };
+  return list(c.inputs) + "->" + list(c.outputs);
+}
+/// A reduction of the first input; parts of sums and means are terms.
+template <class Goes>
+std::string over(std::size_t rank, const ops::call& c, const Goes& goes) {
+  const bool is_sum = c.type == "ReduceSum" || c.type == "ReduceMean" || c.type == "ReduceSumSquare";
+  const auto [read, made] = reduced(rank, goes, c.outputs[0]->size() == rank, is_sum);
+  return read + "->" + made;
+}
+/// The largest along the axis, the innermost if it is not given.
+inline std::string selection(const ops::call& c) {
+  const auto axis = dimension(c, c.number("axis", -1));
+  return axis ? rows(c, *axis, *axis + 1) : whole();
+}
+/// Sums along an axis that the second input says.
+inline std::string running_sum(const ops::call& c) {
+  const auto axis = c.value(1) ? dimension(c, *c.value(1)) : std::nullopt;
+  return axis ? rows(c, *axis, *axis + 1) : whole();
+}
+inline std::string lower_or_upper(const ops::call& c) {
+  return c.rank(0) < 2 || c.rank(0) > max_rank ? whole() : rows(c, c.rank(0) - 2, c.rank(0));
+}
+inline std::string expansion(const ops::call& c) {
+  if (c.outputs[0]->size() > max_rank) {
+    return whole();
+  }
+  const auto made = letters(c.outputs[0]->size());
+  return aligned(*c.inputs[0], *c.outputs[0], made) + "->" + made;
+}
+/// Over axes that an attribute or the second input lists; over all if neither does, unless that means none.
+inline std::string reduction(const ops::call& c) {
+  const auto rank = c.rank(0);
+  const auto given = c.numbers.find("axes");
+  const auto* list = given != c.numbers.end() ? &given->second : nullptr;
+  if (rank > max_rank || (c.has_input(1) && (c.values.size() < 2 || !c.values[1]))) {
+    return whole();
+  }
+  list = c.has_input(1) ? &*c.values[1] : list;
+  if (list == nullptr || list->empty()) {
+    return c.number("noop_with_empty_axes", 0) != 0 ? broadcast(c) : over(rank, c, [](std::size_t) { return true; });
+  }
+  return over(rank, c, [&](std::size_t d) {
+    return std::any_of(list->begin(), list->end(), [&](std::int64_t axis) { return dimension(c, axis) == d; });
+  });
+}
+/// The place of the largest.
+inline std::string place(const ops::call& c) {
+  const auto axis = dimension(c, c.number("axis", 0));
+  return axis ? over(c.rank(0), c, [&](std::size_t d) { return d == *axis; }) : whole();
+}
+/// The outermost dimension: one image after another.
+inline std::string batch_alone(const ops::call& c) {
+  const auto images = c.rank(0), made = c.outputs[0]->size();
+  return images == 0 || made == 0 || (*c.inputs[0])[0] != (*c.outputs[0])[0]
+           ? whole()
+           : "n" + std::string(images - 1, '.') + "->n" + std::string(made - 1, '.');
+}
+
 /// The expression of a call with this type, its domain in front unless that is ONNX's own; `version` is that of the
 /// operator set. Empty: what the catalogue of ops says counts.
 inline std::string of(const ops::call& c) {
   using rule = std::string (*)(const ops::call&);
   static constexpr std::pair<std::string_view, rule> rules[] = {
+    {"ArgMax", place},
+    {"ArgMin", place},
     {"AveragePool", pool},
     {"BatchNormalization", batch_normalisation},
+    {"Concat", along_others},
     {"Conv", convolution_of_groups},
+    {"ConvTranspose", batch_alone},
+    {"CumSum", running_sum},
+    {"DepthToSpace", batch_alone},
     {"Einsum", einsum},
+    {"Expand", expansion},
     {"Gather", gather},
     {"Gemm", gemm},
     {"GlobalAveragePool", pool},
     {"GlobalMaxPool", pool},
+    {"GroupNormalization", batch_alone},
     {"InstanceNormalization", pool},
+    {"LRN", batch_alone},
     {"LayerNormalization", normalisation},
     {"LogSoftmax", softmax},
     {"MatMul", product_of_two},
@@ -103,11 +186,25 @@ inline std::string of(const ops::call& c) {
     {"Mean", elementwise},
     {"Min", elementwise},
     {"RMSNormalization", normalisation},
+    {"ReduceL1", reduction},
+    {"ReduceL2", reduction},
+    {"ReduceMax", reduction},
+    {"ReduceMean", reduction},
+    {"ReduceMin", reduction},
+    {"ReduceProd", reduction},
+    {"ReduceSum", reduction},
+    {"ReduceSumSquare", reduction},
+    {"Resize", batch_alone},
     {"SimplifiedLayerNormalization", normalisation},
     {"Slice", slice},
     {"Softmax", softmax},
+    {"SpaceToDepth", batch_alone},
+    {"Split", along_others},
     {"Sum", elementwise},
+    {"TopK", selection},
     {"Transpose", transpose},
+    {"Trilu", lower_or_upper},
+    {"Upsample", batch_alone},
   };
   static constexpr std::string_view contributed[] = {"com.microsoft.BiasAdd", "com.microsoft.FastGelu",
                                                      "com.microsoft.Gelu", "com.microsoft.QuickGelu"};
