@@ -10,6 +10,7 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/model/graph.hpp"
 #include "weft/parallel/batch_parts.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
@@ -316,6 +317,15 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
 
 } // namespace
 
+/// Why no device may do the step with other examples; empty if one may. What is sent while ops are split needs no
+/// gradients to be known.
+static std::string why_not_replicated(const tool::input& in) {
+  const bool trains = !in.step && in.model.graph && changes_parameters(*in.model.graph);
+  return trains ? "its own ops change its parameters, and it is not known which of their inputs are gradients to be "
+                  "added up; --parallel tensor splits them along the batch, too"
+                : "";
+}
+
 std::string why_not_in_parts(const options& o, const tool::input& in) {
   if (!in.model.seconds.empty() || !o.modelling.profile.empty() || in.model.unit != work_unit::flop) {
     return "times are of the whole batch, and those of a part are not known";
@@ -326,7 +336,7 @@ std::string why_not_in_parts(const options& o, const tool::input& in) {
   if (in.batch == 1) {
     return "a batch of 1 cannot be split";
   }
-  return {};
+  return why_not_replicated(in);
 }
 
 std::string why_not_split(const options& o, const tool::target& target, const tool::input& in) {
@@ -716,7 +726,12 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
   }
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
   double fastest = std::numeric_limits<double>::infinity(); // of splits
-  for (const auto& [replicas, ranks] : ways_to_split(o, devices.size(), in.batch)) {
+  const auto why_one = why_not_replicated(in);
+  for (const auto& [replicas, ranks] : ways_to_split(o, devices.size(), why_one.empty() ? in.batch : 0)) {
+    if (replicas > 1 && !why_one.empty()) {
+      all.why_not = why_one;
+      return;
+    }
     if (replicas * ranks > devices.size()) {
       all.why_not = fmt::format("there are only {} devices that are alike, not {}", devices.size(), replicas * ranks);
       return;

@@ -45,6 +45,7 @@
 #include "weft/workload/recomputed.hpp"
 #include "weft/workload/stored_as.hpp"
 
+#include "weft/model/batch.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/model/graph_of_network.hpp"
 #include "weft/model/lower.hpp"

@@ -14,6 +14,7 @@
 #include "weft/io/read.hpp"
 #include "weft/io/text.hpp"
 #include "weft/io/wfformat.hpp"
+#include "weft/model/batch.hpp"
 #include "weft/partition/layer_split.hpp"
 #include "weft/partition/op_name.hpp"
 #include "weft/workload/fused.hpp"
@@ -411,6 +412,12 @@ std::shared_ptr<const model_source> open(const std::string& spec) {
   return from;
 }
 
+/// The examples that the inputs of a file have; 0 if that is not known, or if it is one, which cannot be shared.
+static std::uint64_t own_batch(const model& m) {
+  const auto batch = m.graph ? batch_of(*m.graph).size : 0;
+  return batch > 1 ? batch : 0;
+}
+
 /// Makes the model of the file, or the bundled network or generated graph.
 static void take_model(const model_source& from, const model_options& o, input& in) {
   const auto& spec = in.spec;
@@ -434,8 +441,8 @@ static void take_model(const model_source& from, const model_options& o, input& 
     in.model = std::move(made.model);
     in.ccr = made.ccr;
   } else {
-    in.batch = o.batch;
     in.model = from.file->read(o);
+    in.batch = o.batch != 0 ? o.batch : own_batch(in.model);
     if (const auto assumed = list_assumed(in.model); !assumed.empty()) {
       in.model.notes.insert(in.model.notes.begin(), "sizes that neither the file nor an option gives: " + assumed);
     }

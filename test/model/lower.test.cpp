@@ -155,4 +155,39 @@ TEST_CASE("model graph: what cannot be is refused, and changes nothing") {
   CHECK(g.num_tensors() == 0);
 }
 
+TEST_CASE("model graph: a training step changes parameters, a pass forward may change state") {
+  model_graph g;
+  const auto w = g.add_tensor(of({8}, tensor_role::parameter, "w"));
+  const auto mean = g.add_tensor(of({8}, tensor_role::state, "mean"));
+  const auto first = g.add_op({.type = "AddN", .inputs = {mean}, .form = storage_form::writes}, {of({8})});
+  g.replace(mean, *g.outputs(first).begin());
+  CHECK(!changes_parameters(g));
+  auto replaced = g;
+  replaced.replace(w, *g.outputs(first).begin());
+  CHECK(changes_parameters(replaced));
+  g.add_op({.type = "AddN", .inputs = {w}, .form = storage_form::writes}, {of({8})});
+  CHECK(changes_parameters(g));
+}
+
+TEST_CASE("model graph: ops may read what later ones make") {
+  model_graph g;
+  const auto x = g.add_tensor(of({4, 64}, tensor_role::input));
+  const auto w = g.add_tensor(of({64, 64}, tensor_role::parameter, "w"));
+  const auto second = g.announce(1), first = g.announce(1), turned = g.announce(1);
+  const model_graph::tensor of_w{.dims = {64, 64}, .role = tensor_role::parameter, .name = "w", .storage = w};
+  const auto made = of({4, 64});
+  g.add_op({.type = "MatMul", .name = "b", .inputs = {*first.begin(), *turned.begin()}}, std::span{&made, 1}, second);
+  g.add_op({.type = "MatMul", .name = "a", .inputs = {x, w}}, std::span{&made, 1}, first);
+  g.add_op({.type = "Reshape", .name = "c", .inputs = {w}, .form = storage_form::view, .is_known = true},
+           std::span{&of_w, 1}, turned);
+  const auto made_of = lower(g).graph;
+  CHECK(made_of.inputs(0).size() == 2);
+  CHECK(made_of.producer(made_of.inputs(0)[0]) == 1);
+  CHECK(made_of.resident_bytes(0) == 64 * 64 * 4); // the first reader
+  CHECK(made_of.resident_bytes(1) == 0);
+  CHECK(made_of.group(0) == made_of.group(1));
+  CHECK(made_of.work(2) == 0);
+  CHECK(g.storage(*turned.begin()) == w);
+}
+
 } // namespace model_lower_test

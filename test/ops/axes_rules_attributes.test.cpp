@@ -117,6 +117,20 @@ TEST_CASE("axes of PyTorch's ops: rows and reductions") {
 }
 
 TEST_CASE("axes of PyTorch's ops: gradients as PyTorch records them") {
+  const extents dy{8, 16, 7, 7}, images{8, 3, 9, 9}, filters{16, 3, 3, 3}, biases{16};
+  CHECK(expression(call("aten.convolution_backward", {dy, images, filters}, {images, filters}, {{"groups", {1}}})) ==
+        "ab..,ac..,bc..->ac..,bc..");
+  CHECK(expression(call("aten.convolution_backward", {dy, images, filters}, {images, filters, biases})) ==
+        "ab..,a...,b...->a...,b...,b"); // a part of the channels would make all biases
+  auto last = call("aten.convolution_backward", {dy, images, filters}, {images, filters}); // images need none
+  last.outputs[0].reset();
+  CHECK(expression(last) == "ab..,ac..,bc..->,bc..");
+  CHECK(expression(call("aten.convolution_backward", {images, images, {3, 1, 3, 3}}, {images, {3, 1, 3, 3}},
+                        {{"groups", {3}}})) == "a...,a...,....->a...,....");
+  CHECK(expression(call("aten.native_batch_norm_backward", {dy, dy, biases, {}, {}, biases, biases},
+                        {dy, biases, biases})) == ".a..,.a..,a,,,a,a->.a..,a,a");
+  CHECK(expression(call("aten.max_pool2d_with_indices_backward", {dy, {8, 16, 14, 14}, dy}, {{8, 16, 14, 14}})) ==
+        "ab..,ab..,ab..->ab..");
   CHECK(expression(call("aten.threshold_backward", {{2, 5}, {2, 5}}, {{2, 5}})) == "ab,ab->ab");
   CHECK(expression(call("aten._softmax_backward_data", {{2, 5, 8}, {2, 5, 8}}, {{2, 5, 8}}, {{"dim", {2}}})) ==
         "ab.,ab.->ab.");

@@ -138,6 +138,21 @@ public:
     colocated_.push_back({a, b});
   }
 
+  /// Gives a tensor other extents, as many, and as many times its bytes as it then has elements. Throws `value_error`
+  /// as `add_tensor`.
+  void set_dims(tensor_id t, extents dims) {
+    auto& is = tensors_[t].is;
+    const double before = elements(is.dims), after = elements(dims);
+    const double bytes = before > 0 ? static_cast<double>(is.bytes) * (after / before) : 0;
+    auto made = is;
+    made.dims = std::move(dims);
+    made.bytes = after == before ? is.bytes : static_cast<byte_count>(std::min(bytes + 0.5, 1e19));
+    check(made);
+    is = std::move(made);
+  }
+  /// Gives an op other FLOP, or `by_type`.
+  void set_work(op_id v, double flop) { ops_[v].work = flop; }
+
   std::size_t num_ops() const { return ops_.size(); }
   std::size_t num_tensors() const { return tensors_.size(); }
   const op& operator[](op_id v) const { return ops_[v]; }
@@ -197,6 +212,13 @@ private:
     }
   }
 
+  static double elements(const extents& dims) {
+    double count = 1;
+    for (const auto d : dims) {
+      count *= static_cast<double>(d);
+    }
+    return count;
+  }
   static byte_count bytes_of(const tensor& t) {
     return t.bytes != by_shape ? t.bytes : ops::tensor_bytes(t.dims, ops::elements::bits(t.element).value_or(32));
   }
@@ -253,6 +275,20 @@ inline ops::call call_of(const model_graph& g, op_id v) {
     call.outputs.push_back(g.dims(t));
   }
   return call;
+}
+
+/// True if ops of the graph change its parameters, as those of a training step do: they write into one, or make what
+/// replaces it. Complexity: O(n).
+inline bool changes_parameters(const model_graph& g) {
+  const auto is_parameter = [&](tensor_id t) { return g.role(g.storage(t)) == tensor_role::parameter; };
+  const auto writes = [&](op_id v) {
+    const auto& made = g.outputs(v);
+    return g[v].form == storage_form::writes && !made.empty() && is_parameter(*made.begin());
+  };
+  const auto all = ids(g.num_ops());
+  return std::any_of(all.begin(), all.end(), writes) ||
+         std::any_of(g.replacements().begin(), g.replacements().end(),
+                     [&](const auto& r) { return is_parameter(r.old); });
 }
 
 } // namespace weft

@@ -79,6 +79,24 @@ inline std::string outermost(const call& c) {
 inline std::string batch_normalisation(const call& c) {
   return channels_first(c, c.number("training", 0) != 0 ? '.' : 'n');
 }
+inline std::string gradient_of_batch_normalisation(const call& c) { return channels_first(c, '.'); }
+/// Of the gradient, the images and the filters: those of images, filters and biases, as far as they are made.
+inline std::string gradient_of_convolution(const call& c) {
+  const auto rank = c.rank(0);
+  if (rank < 3 || c.rank(1) != rank || c.rank(2) != rank || c.number("transposed", 0) != 0) {
+    return {};
+  }
+  const bool one = c.number("groups", 1) == 1; // else along the batch alone
+  const std::string window(rank - 2, '.');
+  const std::string channels = one && !c.has_output(2) ? "c" : "."; // each of their parts would make all biases
+  const std::string image = "n" + channels + window, filter = (one ? "f" : ".") + channels + window;
+  std::string text = (one ? "nf" : "n.") + window + "," + image + "," + filter + "->";
+  const std::string made[] = {image, filter, one ? "f" : "."};
+  for (std::size_t k = 0; k < std::min(c.outputs.size(), std::size(made)); ++k) {
+    text += (k > 0 ? "," : "") + (c.has_output(k) ? made[k] : std::string{});
+  }
+  return text;
+}
 /// Of types such as `max_pool2d`, which also take one image without a batch: along its channels.
 inline std::string images(const call& c) {
   const auto d = c.type.find("d", c.type.find_first_of("123"));
@@ -249,6 +267,8 @@ inline constexpr auto einsum = of_call<index_expression::einsum>;
 inline constexpr auto convolve = of_call<aten_expressions::convolve>;
 inline constexpr auto attention = of_call<aten_expressions::attention>;
 inline constexpr auto batch_normalisation = of_call<aten_expressions::batch_normalisation>;
+inline constexpr auto gradient_of_batch_normalisation = of_call<aten_expressions::gradient_of_batch_normalisation>;
+inline constexpr auto gradient_of_convolution = of_call<aten_expressions::gradient_of_convolution>;
 inline constexpr auto outermost = of_call<aten_expressions::outermost>;
 inline constexpr auto layer_normalisation = of_call<aten_expressions::layer_normalisation>;
 inline constexpr auto gradient_of_layer_normalisation = of_call<aten_expressions::gradient_of_layer_normalisation>;

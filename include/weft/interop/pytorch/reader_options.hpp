@@ -21,7 +21,7 @@ namespace weft::pytorch {
 /// Throws `parse_error` for what is no such program. Complexity: linear in the program. Memory: up to 20 times the
 /// archive, or the JSON.
 struct reader {
-  /// Extent 0 of the inputs, where it is symbolic; 0: what the file says.
+  /// Extent 0 of the inputs, where it is symbolic or others may be derived (`with_batch`); 0: what the file says.
   std::uint64_t batch = 0;
   std::map<std::string, std::uint64_t, std::less<>> dimensions = {}; ///< values of symbols, such as `s0`
   std::uint64_t unknown_dimension = 1; ///< every other symbolic size for which the file has no hint

@@ -10,6 +10,7 @@
 #include "weft/interop/pytorch/sizes.hpp"
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
+#include "weft/model/batch.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/model/lower.hpp"
 #include "weft/ops/catalogue.hpp"
@@ -55,6 +56,9 @@ public:
     sort_unique(m.returned);
     if (graph_.num_ops() == 0) {
       throw error("the program has no node that computes anything");
+    }
+    if (fixed_batch_ != 0) {
+      set_batch();
     }
     auto lowered = lower(graph_, {.unknown_flop_per_element = options_.unknown_flop_per_element});
     m.parameters = std::move(lowered.parameters);
@@ -134,12 +138,21 @@ private:
       if (const auto symbol = detail::sizes::symbol(dims.front())) {
         sizes_.give(*symbol, options_.batch);
       } else if (const auto fixed = sizes_.value(dims.front()); static_cast<std::uint64_t>(fixed) != options_.batch) {
-        throw error("the batch is fixed to " + std::to_string(fixed) +
-                    " in the program; export it with dynamic_shapes, or with inputs of that batch");
+        fixed_batch_ = static_cast<std::uint64_t>(fixed);
       }
       return;
     }
     throw error("the batch cannot be chosen: no input of the program has a first extent; leave out what chooses it");
+  }
+
+  /// Gives a program whose sizes are fixed another batch.
+  void set_batch() {
+    try {
+      graph_ = with_batch(std::move(graph_), options_.batch);
+    } catch (const value_error& e) {
+      throw error("the batch is fixed to " + std::to_string(fixed_batch_) + " in the program, and another one does not "
+                  "follow from it: " + std::string{e.what()}.substr(e.where.size() + 2) + "; export it with dynamic_shapes, or with inputs of that batch");
+    }
   }
 
   // Inputs, parameters and state.
@@ -489,6 +502,7 @@ private:
   detail::sizes sizes_;
   model_graph graph_;
   std::unordered_map<std::string, tensor_id> state_; // parameters by their names in the module
+  std::uint64_t fixed_batch_ = 0;  // that is to be another one
   std::size_t num_waits_ = 0;      // of ops for numbers
   io::assumed_sizes loops_; // of which nobody tells how often they run
   io::tally assumed_;

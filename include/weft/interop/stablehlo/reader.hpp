@@ -9,6 +9,7 @@
 #include "weft/interop/stablehlo/parser.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
+#include "weft/model/batch.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/model/lower.hpp"
 
@@ -45,7 +46,8 @@ namespace weft::stablehlo {
 struct reader {
   std::optional<std::size_t> leading_parameters = {}; ///< so many of the first arguments are parameters, and no others
   std::string parameter_names = {}; ///< arguments are parameters whose name (a location) begins like that
-  std::uint64_t batch = 0;             ///< outermost extents that the text leaves open; 0: not given, so 1
+  std::uint64_t batch = 0; ///< outermost extents that the text leaves open, else what is derived from the extents that
+                           ///< it says (`with_batch`); 0: not given, so 1
   std::uint64_t unknown_dimension = 1; ///< other extents that the text leaves open
   std::optional<double> unknown_trips = {}; ///< how often loops run of which the text does not tell it; 1 without it
   double unknown_flop_per_element = 1; ///< FLOP per element of the result of operations without a rule
@@ -74,6 +76,9 @@ public:
     bind_arguments(p_.functions[main], body);
     emit(p_.functions[main].body, "");
     keep_aliased(p_.functions[main]);
+    if (options_.batch != 0 && !p_.has_open_batch) {
+      set_batch();
+    }
     auto lowered = lower(graph_);
     if (lowered.num_unread > 0) {
       notes_.push_back(io::counted(lowered.num_unread, "{parameter or constant that no operation reads is|parameters "
@@ -107,6 +112,16 @@ public:
   }
 
 private:
+  /// Gives a program that says all extents another batch.
+  void set_batch() {
+    try {
+      graph_ = with_batch(std::move(graph_), options_.batch);
+    } catch (const value_error& e) {
+      throw error("the batch cannot be chosen: the text says all extents, and others do not follow from them: " +
+                  std::string{e.what()}.substr(e.where.size() + 2));
+    }
+  }
+
   std::uint32_t main_function() {
     std::uint32_t chosen = none;
     std::size_t candidates = 0;
@@ -508,8 +523,6 @@ inline model reader::read(std::string_view bytes, const std::string& file) const
   auto m = io::in_file(file, [&] { return detail::workload_of_program{parsed, *this, bytes.size()}(); });
   if (parsed.has_open_batch && batch == 0) {
     m.assumed.insert(m.assumed.begin(), {.given_by = assumed_size::option::batch});
-  } else if (!parsed.has_open_batch && batch != 0) {
-    throw parse_error(file, 0, "the batch cannot be chosen: the text says all extents; leave out what chooses it");
   }
   if (parsed.has_open_others) {
     m.assumed.push_back({.name = "extents written ?", .value = unknown_dimension});

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The batch of a model's graph: the dimensions that grow with it, and the same graph with another one.
+#pragma once
+
+#include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
+#include "weft/graph/components.hpp"
+#include "weft/model/graph.hpp"
+#include "weft/ops/axes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// What keeps a graph from another batch.
+enum class batch_obstacle : std::uint8_t {
+  nothing,
+  no_input,  ///< it has no input with dimensions
+  parameter, ///< a parameter would have other extents, too
+  unknown_op ///< it is not known how the extents of what an op makes follow from those of what it reads
+};
+
+/// The batch of a graph, and the dimensions that grow with it.
+struct graph_batch {
+  std::uint64_t size = 0; ///< the outermost extent of inputs; 0: not known
+  std::vector<std::uint64_t> grows = {}; ///< by tensor, a bit per dimension
+  batch_obstacle why = batch_obstacle::nothing; ///< … if it is not known
+  std::string where = {};                    ///< the op or the parameter
+
+  bool does_grow(tensor_id t, std::size_t d) const { return (grows[t] >> d & 1) != 0; }
+};
+
+namespace detail {
+
+/// Finds the dimensions that go together, through all ops.
+class dimension_classes {
+public:
+  explicit dimension_classes(const model_graph& g) : g_{g}, first_(first_dims(g)), sets_{first_.back()} {
+    for (const op_id v : ids(g.num_ops())) {
+      axes_.push_back(ops::axes_of(call_of(g, v)));
+      if (axes_[v].keeps_order) {
+        tie_groups(v);
+        continue;
+      }
+      std::vector<std::uint32_t> of_axis(axes_[v].extents.size(), none);
+      each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes) {
+        for (std::uint32_t d = 0; d < std::min(axes.size(), g.dims(t).size()); ++d) {
+          if (axes[d] == none || is_repeated(t, d)) {
+            continue;
+          }
+          auto& other = of_axis[axes[d]];
+          other == none ? void(other = first_[t] + d) : sets_.unite(other, first_[t] + d);
+        }
+      });
+    }
+  }
+
+  /// The class of the outermost dimensions of inputs like that of one of them.
+  graph_batch of(tensor_id input) const {
+    graph_batch found{.size = static_cast<std::uint64_t>(g_.dims(input)[0])};
+    const auto root = first_[input];
+    auto sets = sets_;
+    for (const tensor_id t : ids(g_.num_tensors())) {
+      const bool is_alike = is_input(g_, t) && found.size > 1 && g_.dims(t)[0] == g_.dims(input)[0];
+      is_alike ? sets.unite(root, first_[t]) : void();
+    }
+    constexpr int most = 8; // rounds: what follows a dimension may tie another one
+    for (int round = 0; round < most && follow(root, sets); ++round) {
+    }
+    for (const tensor_id t : ids(g_.num_tensors())) {
+      std::uint64_t bits = 0;
+      for (std::uint32_t d = 0; d < g_.dims(t).size(); ++d) {
+        bits |= sets.find(first_[t] + d) == sets.find(root) ? std::uint64_t{1} << d : 0;
+      }
+      found.grows.push_back(bits);
+    }
+    find_obstacle(found);
+    return found;
+  }
+
+  static bool is_input(const model_graph& g, tensor_id t) {
+    return g.producer(t) == none && g.role(t) == tensor_role::input && !g.dims(t).empty() && g.dims(t)[0] > 0;
+  }
+  /// The axes of an op that grow, as a factor of its work.
+  double growth_of_work(op_id v, const graph_batch& b, double factor) const {
+    std::vector<bool> grows(axes_[v].extents.size(), false);
+    bool any = false, some = false;
+    each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes) {
+      for (std::size_t d = 0; d < std::min(axes.size(), g_.dims(t).size()); ++d) {
+        some = some || b.does_grow(t, d);
+        if (axes[d] != none && b.does_grow(t, d)) {
+          grows[axes[d]] = any = true;
+        }
+      }
+    });
+    double growth = some && !any ? factor : 1;
+    for (const bool x : grows) {
+      growth *= x ? factor : 1;
+    }
+    return growth;
+  }
+
+private:
+  static std::vector<std::uint32_t> first_dims(const model_graph& g) {
+    std::vector<std::uint32_t> first{0};
+    for (const tensor_id t : ids(g.num_tensors())) {
+      first.push_back(static_cast<std::uint32_t>(checked_count(first.back() + g.dims(t).size(), "model graph",
+                                                               "dimensions")));
+    }
+    return first;
+  }
+  /// True for a dimension of 1 of what no op makes: it does not grow with what it is repeated along.
+  bool is_repeated(tensor_id t, std::size_t d) const {
+    return g_.dims(t)[d] == 1 && g_.producer(t) == none && g_.role(t) != tensor_role::input;
+  }
+
+  /// What only has another shape grows at the outermost dimension of a group, also where that is 1.
+  void tie_groups(op_id v) {
+    const tensor_id from = g_[v].inputs.front(), to = *g_.outputs(v).begin();
+    if (from != none) {
+      ops::each_group(g_.dims(from), g_.dims(to), [&](std::size_t i, std::size_t, std::size_t j, std::size_t) {
+        sets_.unite(first_[from] + static_cast<std::uint32_t>(i), first_[to] + static_cast<std::uint32_t>(j));
+      });
+    }
+  }
+
+  /// `visit(tensor, axes)` for the inputs and outputs of an op.
+  template <class Visit>
+  void each_operand(op_id v, Visit visit) const {
+    static const std::vector<std::uint32_t> nothing;
+    const auto& in = g_[v].inputs;
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      if (in[k] != none) {
+        visit(in[k], k < axes_[v].inputs.size() ? axes_[v].inputs[k] : nothing);
+      }
+    }
+    std::size_t k = 0;
+    for (const tensor_id t : g_.outputs(v)) {
+      visit(t, k < axes_[v].outputs.size() ? axes_[v].outputs[k] : nothing);
+      ++k;
+    }
+  }
+
+  /// Ties dimensions that no axis tells of: an output of as many dimensions as what is read grows at the same place,
+  /// if it is as long there. True if there were any.
+  bool follow(std::uint32_t root, graph::disjoint_sets& sets) const {
+    bool found = false;
+    const auto is_in = [&](tensor_id t, std::uint32_t d) { return sets.find(first_[t] + d) == sets.find(root); };
+    for (const op_id v : ids(g_.num_ops())) {
+      for (std::size_t k = 0; k < g_[v].inputs.size() && !axes_[v].keeps_order; ++k) {
+        const tensor_id in = g_[v].inputs[k];
+        for (std::uint32_t d = 0; in != none && d < g_.dims(in).size(); ++d) {
+          const bool is_open = axes_[v].inputs[k][d] == none && is_in(in, d);
+          std::size_t made = 0;
+          for (const tensor_id t : g_.outputs(v)) {
+            const auto& axes = axes_[v].outputs[made++];
+            const bool is_alike = is_open && g_.dims(t).size() == g_.dims(in).size() && axes[d] == none &&
+                                  g_.dims(t)[d] == g_.dims(in)[d] && !is_in(t, d);
+            if (is_alike) {
+              sets.unite(root, first_[t] + d);
+              found = true;
+            }
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  static double elements(const model_graph& g, tensor_id t) {
+    double count = 1;
+    for (const auto d : g.dims(t)) {
+      count *= static_cast<double>(d);
+    }
+    return count;
+  }
+  void find_obstacle(graph_batch& found) const {
+    const auto refuse = [&](batch_obstacle why, std::string where) {
+      found.size = 0;
+      found.why = why;
+      found.where = std::move(where);
+    };
+    for (const tensor_id t : ids(g_.num_tensors())) {
+      if (found.grows[t] != 0 && g_.role(t) == tensor_role::parameter) {
+        return refuse(batch_obstacle::parameter, g_.name(t));
+      }
+    }
+    for (const op_id v : ids(g_.num_ops())) {
+      for (const tensor_id t : g_[v].inputs) { // what only moves numbers makes as many
+        const auto loses = [&](tensor_id made) {
+          return found.grows[made] == 0 && elements(g_, made) == elements(g_, t) && elements(g_, t) > 1;
+        };
+        const auto outputs = g_.outputs(v);
+        if (t != none && found.grows[t] != 0 && std::any_of(outputs.begin(), outputs.end(), loses)) {
+          return refuse(batch_obstacle::unknown_op, g_[v].name);
+        }
+      }
+    }
+  }
+
+  const model_graph& g_;
+  std::vector<std::uint32_t> first_; // the number of a tensor's first dimension
+  graph::disjoint_sets sets_;        // of dimensions
+  std::vector<ops::axes> axes_;      // by op
+};
+
+} // namespace detail
+
+/// The batch of a graph: the outermost dimension of an input, the first that may grow without any parameter, and all
+/// dimensions that go with it by the axes of ops. Complexity: O(d α(d)) in all dimensions for each input that is tried.
+inline graph_batch batch_of(const model_graph& g) {
+  graph_batch first{.why = batch_obstacle::no_input};
+  std::vector<std::int64_t> tried;
+  const detail::dimension_classes classes{g};
+  for (const tensor_id t : ids(g.num_tensors())) {
+    constexpr std::size_t most = 4; // of several inputs, the first ones have the batch
+    if (!detail::dimension_classes::is_input(g, t) || std::ranges::find(tried, g.dims(t)[0]) != tried.end() ||
+        tried.size() == most) {
+      continue;
+    }
+    auto found = classes.of(t);
+    if (found.size != 0) {
+      return found;
+    }
+    first = tried.empty() ? std::move(found) : std::move(first);
+    tried.push_back(g.dims(t)[0]);
+  }
+  return first;
+}
+
+/// The graph with another batch: extents, bytes and work of all that grows with it, as `batch_of` says. Ops that mix
+/// examples, such as a normalisation over the batch, do so among those that there are then. Throws `value_error` if the
+/// batch of the graph is not known, or if extents would not be whole numbers. Complexity: that of `batch_of`.
+/// ```
+/// const auto one_of_eight = weft::with_batch(*m.graph, weft::batch_of(*m.graph).size / 8);
+/// const weft::workload w = weft::lower(one_of_eight).graph;
+/// ```
+inline model_graph with_batch(model_graph g, std::uint64_t batch) {
+  const auto found = batch_of(g);
+  if (found.size == 0 || batch == 0) {
+    throw value_error("batch", batch == 0                                  ? std::string{"there is none of 0 examples"}
+                               : found.why == batch_obstacle::no_input ? "no input has one"
+                               : found.why == batch_obstacle::parameter
+                                 ? "parameter '" + found.where + "' is as large as it"
+                                 : "it is not known what op '" + found.where + "' makes of another one");
+  }
+  const double factor = static_cast<double>(batch) / static_cast<double>(found.size);
+  const detail::dimension_classes classes{g};
+  std::vector<double> work;
+  for (const op_id v : ids(g.num_ops())) {
+    work.push_back(g[v].work == model_graph::by_type ? g[v].work
+                                                     : g[v].work * classes.growth_of_work(v, found, factor));
+  }
+  for (const tensor_id t : ids(g.num_tensors())) {
+    auto dims = g.dims(t);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      if (!found.does_grow(t, d)) {
+        continue;
+      }
+      const auto whole = static_cast<std::uint64_t>(dims[d]);
+      if (whole % found.size != 0 && whole * batch % found.size != 0) {
+        throw value_error("batch", "extents of " + std::to_string(whole) + " cannot go with one of " +
+                                     std::to_string(batch) + " instead of " + std::to_string(found.size));
+      }
+      dims[d] = static_cast<std::int64_t>(whole % found.size == 0 ? whole / found.size * batch
+                                                                  : whole * batch / found.size);
+    }
+    g.set_dims(t, std::move(dims));
+  }
+  for (const op_id v : ids(g.num_ops())) {
+    g.set_work(v, work[v]);
+  }
+  return g;
+}
+
+} // namespace weft
