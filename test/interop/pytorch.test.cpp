@@ -271,8 +271,8 @@ TEST_CASE("PyTorch: a layer of a transformer, with symbolic sizes") {
   bound.input("x", {"8", "4"}).parameter("p_table", {"8", "4"});
   bound.aten("add.Tensor", {{"self", "x"}, {"other", "p_table"}}, "add", {"8", "4"});
   CHECK(refusal(bound.text(), {.batch = 4}) ==
-        "net.pt2: the batch is fixed to 8 in the program, and another one does not follow from it: parameter 'table' is "
-        "as large as it; export it with dynamic_shapes, or with inputs of that batch");
+        "net.pt2: the batch is fixed to 8 in the program, and another one does not follow from it: parameter 'table' "
+        "is as large as it; export it with dynamic_shapes, or with inputs of that batch");
 
   // As newer versions print symbols.
   const std::string srepr = "Symbol('s77', integer=True, positive=True)";

@@ -80,8 +80,10 @@ TEST_CASE("batch: as many tokens as examples are no examples") {
 TEST_CASE("batch: FLOP that a file gives go with the axes that grow") {
   drawn g;
   const auto x = g.input({8, 16});
-  const auto y = *g.outputs(g.add_op({.type = "own", .inputs = {x, g.weights({16, 4})}, .texts = {{"axes", "mk,kn->mn"}},
-                                      .work = 800}, {{.dims = {8, 4}}})).begin();
+  const auto w = g.weights({16, 4});
+  const op_id own = g.add_op({.type = "own", .inputs = {x, w}, .texts = {{"axes", "mk,kn->mn"}}, .work = 800},
+                             {{.dims = {8, 4}}});
+  const auto y = *g.outputs(own).begin();
   g.add_op({.type = "pairs", .inputs = {y, y}, .texts = {{"axes", "mk,nk->mn"}}, .work = 6400}, {{.dims = {8, 8}}});
   g.add_op({.type = "unknown", .inputs = {y}, .work = 80}, {{.dims = {8, 4}}});
   const auto half = with_batch(g, 4);

@@ -125,6 +125,10 @@ TEST_CASE("axes of PyTorch's ops: gradients as PyTorch records them") {
   auto last = call("aten.convolution_backward", {dy, images, filters}, {images, filters}); // images need none
   last.outputs[0].reset();
   CHECK(expression(last) == "ab..,ac..,bc..->,bc..");
+  CHECK(expression(call("aten.convolution_backward", {dy, images, filters}, {filters})) == "ab..,ac..,bc..->bc..");
+  CHECK(expression(call("aten.convolution_backward", {dy, images, filters}, {filters, biases})) ==
+        "ab..,a...,b...->b...,b");
+  CHECK(expression(call("aten.convolution_backward", {dy, dy, dy}, {dy})) == "....,....,....->....");
   CHECK(expression(call("aten.convolution_backward", {images, images, {3, 1, 3, 3}}, {images, {3, 1, 3, 3}},
                         {{"groups", {3}}})) == "a...,a...,....->a...,....");
   CHECK(expression(call("aten.native_batch_norm_backward", {dy, dy, biases, {}, {}, biases, biases},

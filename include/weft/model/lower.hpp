@@ -71,7 +71,8 @@ private:
     std::vector<op_id> readers = {};
   };
 
-  /// True for what is resident where it is read: what no op makes, or one from parameters alone in a storage of its own.
+  /// True for what is resident where it is read: what no op makes, or what one makes of parameters alone in a storage
+  /// of its own.
   bool is_parameter(tensor_id t) const {
     const op_id from = g_.producer(t);
     const bool is_held = from == none ? g_.role(t) != tensor_role::input : g_[from].is_known;

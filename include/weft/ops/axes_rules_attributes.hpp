@@ -80,20 +80,27 @@ inline std::string batch_normalisation(const call& c) {
   return channels_first(c, c.number("training", 0) != 0 ? '.' : 'n');
 }
 inline std::string gradient_of_batch_normalisation(const call& c) { return channels_first(c, '.'); }
-/// Of the gradient, the images and the filters: those of images, filters and biases, as far as they are made.
+/// Of the gradient, the images and the filters: those of images, filters and biases, as far as they are made, which
+/// their shapes tell.
 inline std::string gradient_of_convolution(const call& c) {
   const auto rank = c.rank(0);
-  if (rank < 3 || c.rank(1) != rank || c.rank(2) != rank || c.number("transposed", 0) != 0) {
+  if (rank < 3 || c.rank(1) != rank || c.rank(2) != rank || c.inputs[1] == c.inputs[2] ||
+      c.number("transposed", 0) != 0) {
     return {};
   }
+  const auto is_bias = [](const auto& made) { return made && made->size() == 1; };
   const bool one = c.number("groups", 1) == 1; // else along the batch alone
-  const std::string window(rank - 2, '.');
-  const std::string channels = one && !c.has_output(2) ? "c" : "."; // each of their parts would make all biases
+  const bool by_channel = one && std::none_of(c.outputs.begin(), c.outputs.end(), is_bias); // else each makes all biases
+  const std::string window(rank - 2, '.'), channels = by_channel ? "c" : ".";
   const std::string image = "n" + channels + window, filter = (one ? "f" : ".") + channels + window;
-  std::string text = (one ? "nf" : "n.") + window + "," + image + "," + filter + "->";
-  const std::string made[] = {image, filter, one ? "f" : "."};
-  for (std::size_t k = 0; k < std::min(c.outputs.size(), std::size(made)); ++k) {
-    text += (k > 0 ? "," : "") + (c.has_output(k) ? made[k] : std::string{});
+  std::string text = (one ? "nf" : "n.") + window + "," + image + "," + filter;
+  for (std::size_t k = 0; k < c.outputs.size(); ++k) {
+    const auto& made = c.outputs[k];
+    text += (k > 0 ? "," : "->") + (!made               ? std::string{}
+                                    : made == c.inputs[1] ? image
+                                    : made == c.inputs[2] ? filter
+                                    : is_bias(made) && one ? "f"
+                                                           : std::string(made->size(), '.'));
   }
   return text;
 }

@@ -150,8 +150,10 @@ private:
     try {
       graph_ = with_batch(std::move(graph_), options_.batch);
     } catch (const value_error& e) {
-      throw error("the batch is fixed to " + std::to_string(fixed_batch_) + " in the program, and another one does not "
-                  "follow from it: " + std::string{e.what()}.substr(e.where.size() + 2) + "; export it with dynamic_shapes, or with inputs of that batch");
+      throw error("the batch is fixed to " + std::to_string(fixed_batch_) +
+                  " in the program, and another one does not follow from it: " +
+                  std::string{e.what()}.substr(e.where.size() + 2) +
+                  "; export it with dynamic_shapes, or with inputs of that batch");
     }
   }
 
