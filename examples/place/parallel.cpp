@@ -10,6 +10,7 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/core/readable.hpp"
+#include "weft/model/batch.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/parallel/batch_parts.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
@@ -191,7 +192,12 @@ bool splits_batch(const options& o, const tool::input& in, const parallel::split
   if (in.batch == 0 || in.batch % ranks != 0) {
     return false;
   }
-  const auto part = tool::load_with_batch(o.source, o.modelling, in.batch / ranks);
+  tool::input part;
+  try {
+    part = tool::load_with_batch(o.source, o.modelling, in.batch / ranks);
+  } catch (const error&) { // its extents do not follow
+    return false;
+  }
   return part.origin == in.origin && part.model.ops.num_ops() == in.model.ops.num_ops() && has_axes(part) &&
          parallel::work_in_parts(m, axes_of(part), ranks, axis, seconds).is_data_parallel();
 }
@@ -317,13 +323,21 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
 
 } // namespace
 
-/// Why no device may do the step with other examples; empty if one may. What is sent while ops are split needs no
-/// gradients to be known.
+/// Why devices may not do the step with examples of their own; empty if they may, as where gradients are known. Where
+/// ops are split along the batch instead, what they add up is sent.
 static std::string why_not_replicated(const tool::input& in) {
-  const bool trains = !in.step && in.model.graph && changes_parameters(*in.model.graph);
-  return trains ? "its own ops change its parameters, and it is not known which of their inputs are gradients to be "
-                  "added up; --parallel tensor splits them along the batch, too"
-                : "";
+  constexpr auto instead = "; --parallel tensor splits ops along the batch, too, and adds up what has to be";
+  if (in.step || !in.model.graph) {
+    return {};
+  }
+  if (changes_parameters(*in.model.graph)) {
+    return fmt::format("its own ops change its parameters, and it is not known which of their inputs are gradients{}",
+                       instead);
+  }
+  const auto batch = batch_of(*in.model.graph);
+  return batch.summed_by == none ? std::string{}
+                                 : fmt::format("{} adds up over the batch, as for a gradient{}",
+                                               in.model.graph->operator[](batch.summed_by).name, instead);
 }
 
 std::string why_not_in_parts(const options& o, const tool::input& in) {
@@ -767,6 +781,8 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
       if (!is_stopped(o)) { // else the search had no time
         keep_misfit(name, e.what(), all);
       }
+    } catch (const error& e) { // such as extents that do not follow from another batch
+      all.why_not = e.what();
     }
   }
 }

@@ -151,13 +151,15 @@ loaded_model parsed(std::string_view bytes, const std::string& file) {
   return found->parse(bytes, file);
 }
 
-std::string zoo_spec(const std::string& given, const model_options& o) {
+std::string zoo_spec(const model_source& from, const model_options& o) {
+  const auto& given = from.spec;
   auto spec = given.substr(zoo_prefix.size());
   if (o.batch != 0) {
     if (spec.find('@') != spec.npos) {
       throw error("--batch: '" + given + "' has a batch size already; leave out one of the two");
     }
-    spec.insert(std::min(spec.find(':'), spec.size()), "@" + std::to_string(o.batch));
+    const auto at = from.batch_at != 0 ? from.batch_at - zoo_prefix.size() : std::min(spec.find(':'), spec.size());
+    spec.insert(at, "@" + std::to_string(o.batch));
   }
   return spec;
 }
@@ -407,15 +409,21 @@ std::shared_ptr<const model_source> open(const std::string& spec) {
     from->file = std::make_shared<const loaded_model>(parsed(from->bytes, from->spec));
   } else if (const auto at = spec.find('@'); spec.starts_with(zoo_prefix) && at != spec.npos) {
     const auto end = std::min(spec.find_first_not_of("0123456789", at + 1), spec.size());
-    from->of_any_batch = open(spec.substr(0, at) + spec.substr(end));
+    from->of_any_batch = std::make_shared<const model_source>(
+      model_source{.spec = spec.substr(0, at) + spec.substr(end), .name = spec, .batch_at = at});
   }
   return from;
 }
 
 /// The examples that the inputs of a file have; 0 if that is not known, or if it is one, which cannot be shared.
-static std::uint64_t own_batch(const model& m) {
+static std::uint64_t own_batch(model& m) {
   const auto batch = m.graph ? batch_of(*m.graph).size : 0;
-  return batch > 1 ? batch : 0;
+  if (batch <= 1) {
+    return 0;
+  }
+  m.notes.push_back(fmt::format("the batch is taken to be {}, the outermost extent of what the model is given; --batch "
+                                "gives another one", batch));
+  return batch;
 }
 
 /// Makes the model of the file, or the bundled network or generated graph.
@@ -429,7 +437,7 @@ static void take_model(const model_source& from, const model_options& o, input& 
       throw error("--train: '" + spec + "' makes one token with a cache; a forward pass to train is " +
                   spec.substr(0, spec.find(':', zoo_prefix.size())) + ":inference");
     }
-    auto made = make_network_with_origins(zoo_spec(spec, o), o);
+    auto made = make_network_with_origins(zoo_spec(from, o), o);
     in.net = std::move(made.net);
     in.model = {.ops = std::move(made.ops), .format = "bundled network"};
     in.origin = std::move(made.origin);

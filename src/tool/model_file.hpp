@@ -43,7 +43,8 @@ struct model_source {
   std::string name;                             ///< of the file, without folder, or of the bundled network
   std::string bytes = {};                       ///< of the file
   std::shared_ptr<const loaded_model> file = {}; ///< parsed
-  std::shared_ptr<const model_source> of_any_batch = {}; ///< the bundled network whose name has a batch, without it
+  std::shared_ptr<const model_source> of_any_batch = {}; ///< the bundled network whose name has a batch, without it …
+  std::size_t batch_at = 0; ///< … and where it was; 0: not in the name
   made_models made = {};
 };
 

@@ -118,6 +118,20 @@ TEST_CASE("onnx: what is made of weights alone is a weight of its own, or shows 
   CHECK(split.uses.empty());
 }
 
+TEST_CASE("onnx: what only orders the nodes of a written network is no tensor, whoever reads it") {
+  weft_test::onnx_model m;
+  m.input("x", {8});
+  m.node("Relu", {"x", "^before"}, {"y"});
+  m.node("Initialise", {}, {"^before"}, "ai.weft");
+  m.output("y", {8});
+  const auto read = m.read();
+  REQUIRE(read.graph);
+  CHECK(read.graph->num_tensors() == 2);
+  CHECK((*read.graph)[0].after == std::vector<op_id>{1});
+  CHECK(read.ops.inputs(0).size() == 1);
+  CHECK(read.ops.producer(read.ops.inputs(0)[0]) == 1);
+}
+
 TEST_CASE("onnx: nodes in any order have the same axes") {
   weft_test::onnx_model sorted, turned;
   for (auto* m : {&sorted, &turned}) {

@@ -81,6 +81,33 @@ def splits_of_files(folder):
                 check(abs(got - wanted) <= 0.01 * wanted, f'{network} {more} of {file}: {got} µs, not {wanted}')
 
 
+def batches_of_programs(folder):
+    """Programs that say all extents may have another batch, and are shared like others if nothing is in the way."""
+    def program(name, text):
+        with open(os.path.join(folder, name), 'w') as f:
+            f.write('func.func @main(' + text + '\n}\n')
+        return f.name
+
+    w, x, y = 'tensor<16x4xf32>', 'tensor<8x16xf32>', 'tensor<8x4xf32>'
+    product = f'%0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : ({x}, {w}) -> {y}\n'
+    layer = program('layer.mlir', f'%w: {w}, %x: {x}) -> {y} {{\n{product} return %0 : {y}')
+    step = program('step.mlir', f'%w: {w}, %x: {x}) -> {w} {{\n{product}'
+                                f'%1 = stablehlo.dot_general %x, %0, contracting_dims = [0] x [0] : ({x}, {y}) -> {w}\n'
+                                f'%2 = stablehlo.subtract %w, %1 : {w}\n return %2 : {w}')
+    half = 'tensor<4x16xf32>'
+    cut = program('cut.mlir', f'%x: {x}) -> {half} {{\n%0 = stablehlo.slice %x [0:4, 0:16] : ({x}) -> {half}\n'
+                              f'return %0 : {half}')
+    few = ('--platform', 'dgx_a100', '--budget', '10moves', '--parameters', '1')
+    check('4 of 8 samples each' in flat(placed(layer, *few, '--parallel', 'data=2')), 'half of a fixed batch')
+    check('32 of 64 samples each' in flat(placed(layer, *few, '--parallel', 'data=2', '--batch', '64')),
+          'another batch')
+    check('the batch is taken to be 8' in flat(placed(layer, *few)), 'the batch that is taken')
+    refused(step, *few, '--parallel', 'data=2', because='adds up over the batch, as for a gradient')
+    check('8 × tensor' in placed(step, *few, '--parallel', 'tensor=8'), 'ops of a step that cannot be replicated')
+    refused(cut, *few[:4], '--parameters', '0', '--batch', '16', because="it is not known what op '0' makes of another")
+    placed(cut, *few[:4], '--parameters', '0')
+
+
 def parts_by_speed(folder):
     """Parts of a batch by speed where memory limits them, and the plans of these."""
     few = ('--budget', '10moves')
@@ -1100,5 +1127,6 @@ def main(folder):
 with tempfile.TemporaryDirectory() as folder:
     parts_by_speed(folder)
     splits_of_files(folder)
+    batches_of_programs(folder)
     main(folder)
 finish()

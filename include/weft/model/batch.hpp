@@ -4,11 +4,13 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
+#include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/ops/axes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,8 +31,9 @@ enum class batch_obstacle : std::uint8_t {
 struct graph_batch {
   std::uint64_t size = 0; ///< the outermost extent of inputs; 0: not known
   std::vector<std::uint64_t> grows = {}; ///< by tensor, a bit per dimension
+  op_id summed_by = none; ///< an op that adds up over it more than one number, as those do that make gradients
   batch_obstacle why = batch_obstacle::nothing; ///< … if it is not known
-  std::string where = {};                    ///< the op or the parameter
+  std::string where = {};                       ///< the op or the parameter
 
   bool does_grow(tensor_id t, std::size_t d) const { return (grows[t] >> d & 1) != 0; }
 };
@@ -43,12 +46,8 @@ public:
   explicit dimension_classes(const model_graph& g) : g_{g}, first_(first_dims(g)), sets_{first_.back()} {
     for (const op_id v : ids(g.num_ops())) {
       axes_.push_back(ops::axes_of(call_of(g, v)));
-      if (axes_[v].keeps_order) {
-        tie_groups(v);
-        continue;
-      }
       std::vector<std::uint32_t> of_axis(axes_[v].extents.size(), none);
-      each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes) {
+      each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool) {
         for (std::uint32_t d = 0; d < std::min(axes.size(), g.dims(t).size()); ++d) {
           if (axes[d] == none || is_repeated(t, d)) {
             continue;
@@ -69,8 +68,10 @@ public:
       const bool is_alike = is_input(g_, t) && found.size > 1 && g_.dims(t)[0] == g_.dims(input)[0];
       is_alike ? sets.unite(root, first_[t]) : void();
     }
-    constexpr int most = 8; // rounds: what follows a dimension may tie another one
-    for (int round = 0; round < most && follow(root, sets); ++round) {
+    constexpr int most = 16; // rounds, of which a graph in order needs two
+    op_id last = none;
+    for (int round = 0; round < most && (round == 0 || last != none); ++round) {
+      last = follow(root, sets);
     }
     for (const tensor_id t : ids(g_.num_tensors())) {
       std::uint64_t bits = 0;
@@ -80,6 +81,9 @@ public:
       found.grows.push_back(bits);
     }
     find_obstacle(found);
+    if (last != none && found.size != 0) {
+      refuse(batch_obstacle::unknown_op, g_[last].name, found);
+    }
     return found;
   }
 
@@ -90,7 +94,7 @@ public:
   double growth_of_work(op_id v, const graph_batch& b, double factor) const {
     std::vector<bool> grows(axes_[v].extents.size(), false);
     bool any = false, some = false;
-    each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes) {
+    each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool) {
       for (std::size_t d = 0; d < std::min(axes.size(), g_.dims(t).size()); ++d) {
         some = some || b.does_grow(t, d);
         if (axes[d] != none && b.does_grow(t, d)) {
@@ -119,86 +123,93 @@ private:
     return g_.dims(t)[d] == 1 && g_.producer(t) == none && g_.role(t) != tensor_role::input;
   }
 
-  /// What only has another shape grows at the outermost dimension of a group, also where that is 1.
-  void tie_groups(op_id v) {
-    const tensor_id from = g_[v].inputs.front(), to = *g_.outputs(v).begin();
-    if (from != none) {
-      ops::each_group(g_.dims(from), g_.dims(to), [&](std::size_t i, std::size_t, std::size_t j, std::size_t) {
-        sets_.unite(first_[from] + static_cast<std::uint32_t>(i), first_[to] + static_cast<std::uint32_t>(j));
-      });
-    }
-  }
-
-  /// `visit(tensor, axes)` for the inputs and outputs of an op.
+  /// `visit(tensor, axes, is_made)` for the inputs and outputs of an op.
   template <class Visit>
   void each_operand(op_id v, Visit visit) const {
     static const std::vector<std::uint32_t> nothing;
     const auto& in = g_[v].inputs;
     for (std::size_t k = 0; k < in.size(); ++k) {
       if (in[k] != none) {
-        visit(in[k], k < axes_[v].inputs.size() ? axes_[v].inputs[k] : nothing);
+        visit(in[k], k < axes_[v].inputs.size() ? axes_[v].inputs[k] : nothing, false);
       }
     }
     std::size_t k = 0;
     for (const tensor_id t : g_.outputs(v)) {
-      visit(t, k < axes_[v].outputs.size() ? axes_[v].outputs[k] : nothing);
+      visit(t, k < axes_[v].outputs.size() ? axes_[v].outputs[k] : nothing, true);
       ++k;
     }
   }
 
   /// Ties dimensions that no axis tells of: an output of as many dimensions as what is read grows at the same place,
-  /// if it is as long there. True if there were any.
-  bool follow(std::uint32_t root, graph::disjoint_sets& sets) const {
-    bool found = false;
-    const auto is_in = [&](tensor_id t, std::uint32_t d) { return sets.find(first_[t] + d) == sets.find(root); };
+  /// if it is as long there. The last op for which there were any, or `none`.
+  op_id follow(std::uint32_t root, graph::disjoint_sets& sets) const {
+    op_id last = none;
+    const auto is_in = [&](tensor_id t, std::size_t d) {
+      return sets.find(first_[t] + static_cast<std::uint32_t>(d)) == sets.find(root);
+    };
     for (const op_id v : ids(g_.num_ops())) {
-      for (std::size_t k = 0; k < g_[v].inputs.size() && !axes_[v].keeps_order; ++k) {
-        const tensor_id in = g_[v].inputs[k];
-        for (std::uint32_t d = 0; in != none && d < g_.dims(in).size(); ++d) {
-          const bool is_open = axes_[v].inputs[k][d] == none && is_in(in, d);
-          std::size_t made = 0;
-          for (const tensor_id t : g_.outputs(v)) {
-            const auto& axes = axes_[v].outputs[made++];
-            const bool is_alike = is_open && g_.dims(t).size() == g_.dims(in).size() && axes[d] == none &&
-                                  g_.dims(t)[d] == g_.dims(in)[d] && !is_in(t, d);
-            if (is_alike) {
-              sets.unite(root, first_[t] + d);
-              found = true;
-            }
+      std::vector<std::array<std::size_t, 3>> open; // rank, place and extent
+      each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool is_made) {
+        for (std::size_t d = 0; !is_made && d < axes.size() && !axes_[v].keeps_order; ++d) {
+          if (axes[d] == none && is_in(t, d)) {
+            open.push_back({axes.size(), d, static_cast<std::size_t>(g_.dims(t)[d])});
           }
         }
+      });
+      sort_unique(open);
+      if (open.empty()) {
+        continue;
       }
+      each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool is_made) {
+        for (std::size_t d = 0; is_made && d < axes.size(); ++d) {
+          const std::array<std::size_t, 3> here{axes.size(), d, static_cast<std::size_t>(g_.dims(t)[d])};
+          if (axes[d] == none && std::binary_search(open.begin(), open.end(), here) && !is_in(t, d)) {
+            sets.unite(root, first_[t] + static_cast<std::uint32_t>(d));
+            last = v;
+          }
+        }
+      });
     }
-    return found;
+    return last;
   }
 
-  static double elements(const model_graph& g, tensor_id t) {
-    double count = 1;
-    for (const auto d : g.dims(t)) {
-      count *= static_cast<double>(d);
-    }
-    return count;
+  static void refuse(batch_obstacle why, const std::string& where, graph_batch& found) {
+    found.size = 0;
+    found.why = why;
+    found.where = where;
+  }
+  bool makes_numbers(tensor_id t) const { // more than one
+    const auto& dims = g_.dims(t);
+    return std::any_of(dims.begin(), dims.end(), [](std::int64_t d) { return d > 1; });
   }
   void find_obstacle(graph_batch& found) const {
-    const auto refuse = [&](batch_obstacle why, std::string where) {
-      found.size = 0;
-      found.why = why;
-      found.where = std::move(where);
-    };
     for (const tensor_id t : ids(g_.num_tensors())) {
       if (found.grows[t] != 0 && g_.role(t) == tensor_role::parameter) {
-        return refuse(batch_obstacle::parameter, g_.name(t));
+        return refuse(batch_obstacle::parameter, g_.name(t), found);
       }
     }
     for (const op_id v : ids(g_.num_ops())) {
-      for (const tensor_id t : g_[v].inputs) { // what only moves numbers makes as many
-        const auto loses = [&](tensor_id made) {
-          return found.grows[made] == 0 && elements(g_, made) == elements(g_, t) && elements(g_, t) > 1;
-        };
-        const auto outputs = g_.outputs(v);
-        if (t != none && found.grows[t] != 0 && std::any_of(outputs.begin(), outputs.end(), loses)) {
-          return refuse(batch_obstacle::unknown_op, g_[v].name);
+      const auto& captured = g_[v].captured;
+      bool is_lost = std::any_of(captured.begin(), captured.end(),
+                                 [&](tensor_id t) { return t != none && found.grows[t] != 0; });
+      bool some = false, sums = false; // what is read grows, along no axis or along one
+      bool makes = false, grows = false; // an output has several numbers, or grows
+      each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool is_made) {
+        makes = makes || (is_made && makes_numbers(t));
+        grows = grows || (is_made && found.grows[t] != 0);
+        for (std::size_t d = 0; !is_made && d < axes.size(); ++d) {
+          some = some || (found.does_grow(t, d) && axes[d] == none);
+          sums = sums || (found.does_grow(t, d) && axes[d] != none);
         }
+      });
+      is_lost = is_lost || (some && !grows && makes);
+      if (is_lost) {
+        return refuse(batch_obstacle::unknown_op, g_[v].name, found);
+      }
+      if (sums && found.summed_by == none) {
+        each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>&, bool is_made) {
+          found.summed_by = is_made && found.grows[t] == 0 && makes_numbers(t) ? v : found.summed_by;
+        });
       }
     }
   }
@@ -212,7 +223,8 @@ private:
 } // namespace detail
 
 /// The batch of a graph: the outermost dimension of an input, the first that may grow without any parameter, and all
-/// dimensions that go with it by the axes of ops. Complexity: O(d α(d)) in all dimensions for each input that is tried.
+/// dimensions that go with it by the axes of ops. Complexity: O(d log d) in all dimensions for each input that is tried
+/// and each op in a row whose axes are not known and which comes before what it reads.
 inline graph_batch batch_of(const model_graph& g) {
   graph_batch first{.why = batch_obstacle::no_input};
   std::vector<std::int64_t> tried;
@@ -242,12 +254,12 @@ inline graph_batch batch_of(const model_graph& g) {
 /// ```
 inline model_graph with_batch(model_graph g, std::uint64_t batch) {
   const auto found = batch_of(g);
-  if (found.size == 0 || batch == 0) {
-    throw value_error("batch", batch == 0                                  ? std::string{"there is none of 0 examples"}
+  if (found.size == 0 || batch == 0 || batch > 1'000'000'000) {
+    throw value_error("batch", batch == 0 || found.size != 0 ? "there is none of " + std::to_string(batch) + " examples"
                                : found.why == batch_obstacle::no_input ? "no input has one"
                                : found.why == batch_obstacle::parameter
                                  ? "parameter '" + found.where + "' is as large as it"
-                                 : "it is not known what op '" + found.where + "' makes of another one");
+                                 : "it is not known what op '" + found.where + "' makes of another batch");
   }
   const double factor = static_cast<double>(batch) / static_cast<double>(found.size);
   const detail::dimension_classes classes{g};
@@ -263,7 +275,8 @@ inline model_graph with_batch(model_graph g, std::uint64_t batch) {
         continue;
       }
       const auto whole = static_cast<std::uint64_t>(dims[d]);
-      if (whole % found.size != 0 && whole * batch % found.size != 0) {
+      const bool is_huge = static_cast<double>(whole) * static_cast<double>(std::max(batch, found.size)) > 1e18;
+      if (is_huge || (whole % found.size != 0 && whole * batch % found.size != 0)) {
         throw value_error("batch", "extents of " + std::to_string(whole) + " cannot go with one of " +
                                      std::to_string(batch) + " instead of " + std::to_string(found.size));
       }

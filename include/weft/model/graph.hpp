@@ -93,7 +93,7 @@ public:
     put(std::move(t), none, made, none);
     return made;
   }
-  /// The outputs of an op that is to be added, for others to read before it is.
+  /// The outputs of an op that is to be added, for others to read before it is; inputs without extents until then.
   id_range announce(std::size_t outputs) {
     const auto first = static_cast<tensor_id>(tensors_.size());
     const auto end = checked_count(tensors_.size() + outputs, "model graph", "tensors");
@@ -143,11 +143,15 @@ public:
   void set_dims(tensor_id t, extents dims) {
     auto& is = tensors_[t].is;
     const double before = elements(is.dims), after = elements(dims);
-    const double bytes = before > 0 ? static_cast<double>(is.bytes) * (after / before) : 0;
     auto made = is;
     made.dims = std::move(dims);
-    made.bytes = after == before ? is.bytes : static_cast<byte_count>(std::min(bytes + 0.5, 1e19));
+    made.bytes = by_shape;
+    if (before > 0) {
+      const double bytes = static_cast<double>(is.bytes) * (after / before);
+      made.bytes = after == before ? is.bytes : static_cast<byte_count>(std::min(bytes + 0.5, 1e19));
+    }
     check(made);
+    made.bytes = bytes_of(made);
     is = std::move(made);
   }
   /// Gives an op other FLOP, or `by_type`.

@@ -79,14 +79,20 @@ private:
     return is_held && g_.role(t) != tensor_role::computed && g_.storage(t) == t;
   }
 
-  /// An op that a host runs before the model: it waits for nothing else and takes no time.
+  bool holds_numbers(tensor_id t) const { return g_.role(t) != tensor_role::computed; }
+
+  /// An op that a host runs before the model: it waits for nothing else and takes no time. Sizes need no parameters: a
+  /// shape is known without the tensor.
   void add_known(op_id v) {
     const auto& o = g_[v];
+    const auto& made = g_.outputs(v);
+    const bool makes_parameters = !made.empty() && holds_numbers(*made.begin());
     std::vector<traced_value> reads;
     for (const auto* list : {&o.inputs, &o.captured}) {
       for (const tensor_id t : *list) {
         const op_id from = t != none ? g_.producer(t) : op_id{none};
-        if (from != none && g_[from].is_known) {
+        const bool waits = from != none && g_[from].is_known && (makes_parameters || !holds_numbers(t));
+        if (waits) {
           reads.push_back({from, values_[t].output, none});
         }
       }
@@ -145,17 +151,19 @@ private:
   void order(op_id v) {
     const auto& o = g_[v];
     std::vector<op_id> before = o.after, read;
-    for (const tensor_id t : o.inputs) {
-      if (t == none) {
-        continue;
-      }
-      read.push_back(g_.producer(t));
-      auto& w = histories_[g_.storage(t)];
-      if (w.last != none) {
-        before.push_back(w.last);
-      }
-      if (w.readers.empty() || w.readers.back() != v) {
-        w.readers.push_back(v);
+    for (const auto* list : {&o.inputs, &o.captured}) {
+      for (const tensor_id t : *list) {
+        if (t == none) {
+          continue;
+        }
+        read.push_back(g_.producer(t));
+        auto& w = histories_[g_.storage(t)];
+        if (w.last != none) {
+          before.push_back(w.last);
+        }
+        if (w.readers.empty() || w.readers.back() != v) {
+          w.readers.push_back(v);
+        }
       }
     }
     const auto& made = g_.outputs(v);

@@ -32,26 +32,6 @@ struct axes {
   bool keeps_order = false; ///< the output has the numbers of the first input in their order, in another shape
 };
 
-/// Calls `visit(i, end_i, j, end_j)` for the groups of dimensions of two shapes whose products are equal, from the
-/// outermost on. Complexity: linear in dimensions.
-template <class Extents, class Visit>
-void each_group(const Extents& from, const Extents& to, Visit visit) {
-  for (std::size_t i = 0, j = 0; i < from.size() && j < to.size();) {
-    const std::size_t first = i, other = j;
-    auto a = static_cast<std::uint64_t>(from[i++]), b = static_cast<std::uint64_t>(to[j++]);
-    while (a != b) {
-      if (a < b && i < from.size()) {
-        a *= static_cast<std::uint64_t>(from[i++]);
-      } else if (b < a && j < to.size()) {
-        b *= static_cast<std::uint64_t>(to[j++]);
-      } else {
-        return;
-      }
-    }
-    visit(first, i, other, j);
-  }
-}
-
 /// The extents of an operand.
 using shape = std::vector<std::uint64_t>;
 
@@ -191,16 +171,27 @@ public:
   void reshape() {
     const auto &from = in_[0], &to = out_[0];
     a_.keeps_order = true;
-    each_group(from, to, [&](std::size_t i, std::size_t end_i, std::size_t j, std::size_t end_j) {
+    for (std::size_t i = 0, j = 0; i < from.size() && j < to.size();) {
+      const std::size_t first = i, other = j;
+      std::uint64_t a = from[i++], b = to[j++];
+      while (a != b) {
+        if (a < b && i < from.size()) {
+          a *= from[i++];
+        } else if (b < a && j < to.size()) {
+          b *= to[j++];
+        } else {
+          return;
+        }
+      }
       const auto outermost = [](const shape& dims, std::size_t begin, std::size_t end) {
         while (begin + 1 < end && dims[begin] == 1) {
           ++begin;
         }
         return begin;
       };
-      const auto p = outermost(from, i, end_i), q = outermost(to, j, end_j);
+      const auto p = outermost(from, first, i), q = outermost(to, other, j);
       a_.inputs[0][p] = a_.outputs[0][q] = add(std::gcd(from[p], to[q]));
-    });
+    }
   }
   /// Dimensions that all operands of as many dimensions as the first output have alike.
   void common() {

@@ -90,7 +90,7 @@ inline std::string gradient_of_convolution(const call& c) {
   }
   const auto is_bias = [](const auto& made) { return made && made->size() == 1; };
   const bool one = c.number("groups", 1) == 1; // else along the batch alone
-  const bool by_channel = one && std::none_of(c.outputs.begin(), c.outputs.end(), is_bias); // else each makes all biases
+  const bool by_channel = one && std::none_of(c.outputs.begin(), c.outputs.end(), is_bias); // which each would make
   const std::string window(rank - 2, '.'), channels = by_channel ? "c" : ".";
   const std::string image = "n" + channels + window, filter = (one ? "f" : ".") + channels + window;
   std::string text = (one ? "nf" : "n.") + window + "," + image + "," + filter;

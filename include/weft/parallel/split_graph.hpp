@@ -279,6 +279,9 @@ private:
       const auto found = axes_in_graph(from);
       const auto held = held_at(v);
       for (const tensor_id t : held.parameters) {
+        if (g_.name(t).empty()) { // it counts as the rest of what the op holds
+          continue;
+        }
         m.held.push_back({v, g_.name(t), shape_of(t), held.bytes(g_, t), parts_of(from, found, t), is_listed[t]});
         is_listed[t] = true;
       }

@@ -168,6 +168,11 @@ private:
   static bool is_control(const ::onnx::NodeProto& n, std::string_view tensor) {
     return is_written(n) && tensor.starts_with('^');
   }
+  /// True for what a node reads only to come after the one that makes it.
+  bool is_order(const ::onnx::NodeProto& n, std::string_view x) const {
+    const op_id by = maker(x);
+    return is_control(n, x) || (by != none && is_control(node(by), x));
+  }
   static bool is_variable(const ::onnx::NodeProto& n) { return is_written(n) && n.op_type() == "VariableV2"; }
 
   /// The producer of each tensor, and the inputs of each node, once each.
@@ -284,8 +289,8 @@ private:
     std::map<std::int64_t, op_id> groups; // of what `write_network` wrote
     for (const op_id v : ids(count_)) {
       add(v);
-      for (const auto& x : node(v).input()) {
-        if (is_control(node(v), x)) {
+      for (const auto x : inputs_[v]) {
+        if (is_order(node(v), x)) {
           orders.emplace_back(maker(x), v);
         }
       }
@@ -314,15 +319,16 @@ private:
     if (is_written(n)) {
       restore(n, v, o);
     }
-    auto captured = inputs_[v];
+    const std::unordered_set<std::string_view> read(n.input().begin(), n.input().end());
     for (const auto& x : n.input()) {
-      if (!is_control(n, x)) {
+      if (!is_order(n, x)) {
         o.inputs.push_back(x.empty() ? tensor_id{none} : tensor(x));
       }
-      std::erase(captured, x);
     }
-    for (const auto x : captured) {
-      o.captured.push_back(tensor(x));
+    for (const auto x : inputs_[v]) { // by graphs inside of it
+      if (!read.contains(x) && !is_order(n, x)) {
+        o.captured.push_back(tensor(x));
+      }
     }
     if (!o.is_known) {
       count_parameters(v);
@@ -344,13 +350,10 @@ private:
     const auto& n = node(v);
     const value& known = analysis_.main().values.at(name);
     model_graph::tensor t{.element = element_of(known), .bytes = analysis_.bytes_of(known, name, !is_known)};
-    if (const auto held = held_.find(v); held != held_.end()) {
-      t.dims = held->second.first;
-      t.role = held->second.second;
-    } else if (is_variable(n)) {
-      t.role = tensor_role::state;
-    } else {
-      t.dims = dims_of(known).value_or(model_graph::extents{});
+    t.dims = dims_in_graph(name).value_or(model_graph::extents{});
+    if (is_variable(n)) {
+      const auto held = held_.find(v);
+      t.role = held != held_.end() ? held->second.second : tensor_role::state;
     }
     if (makes_parameters(v)) {
       t.role = tensor_role::parameter;
@@ -398,6 +401,15 @@ private:
   std::optional<model_graph::extents> dims_of(std::string_view name) {
     const value* v = find(name);
     return v != nullptr ? dims_of(*v) : std::nullopt;
+  }
+  /// The same; of what a variable makes, those of what it holds.
+  std::optional<model_graph::extents> dims_in_graph(std::string_view name) {
+    const op_id by = maker(name);
+    if (by == none || !is_variable(node(by))) {
+      return dims_of(name);
+    }
+    const auto held = held_.find(by);
+    return held != held_.end() ? held->second.first : model_graph::extents{};
   }
   static ops::element_type element_of(const value& v) {
     return v.type.has_tensor_type() ? v.type.tensor_type().elem_type() : ops::elements::unknown;
@@ -450,19 +462,19 @@ private:
     }
     bool known = true;
     for (const auto& x : n.input()) {
-      if (is_control(n, x)) {
+      if (is_order(n, x)) {
         continue;
       }
       const value* read = find(x);
       const auto* elements = read != nullptr ? read->elements() : nullptr;
       const auto* whole = elements != nullptr ? elements->whole() : nullptr;
-      call.inputs.push_back(dims_of(x));
+      call.inputs.push_back(dims_in_graph(x));
       known = known && (x.empty() || call.inputs.back());
       const bool is_list = whole != nullptr && whole->size() <= std::size_t{ops::max_axes};
       call.values.push_back(is_list ? std::optional{*whole} : std::nullopt);
     }
     for (const auto& x : n.output()) {
-      known = known && (x.empty() || is_control(n, x) || dims_of(x));
+      known = known && (x.empty() || is_control(n, x) || dims_in_graph(x));
     }
     for (const auto& t : outputs) {
       call.outputs.emplace_back(t.dims);

@@ -137,8 +137,8 @@ private:
       }
       if (const auto symbol = detail::sizes::symbol(dims.front())) {
         sizes_.give(*symbol, options_.batch);
-      } else if (const auto fixed = sizes_.value(dims.front()); static_cast<std::uint64_t>(fixed) != options_.batch) {
-        fixed_batch_ = static_cast<std::uint64_t>(fixed);
+      } else {
+        fixed_batch_ = static_cast<std::uint64_t>(sizes_.value(dims.front()));
       }
       return;
     }
@@ -147,6 +147,10 @@ private:
 
   /// Gives a program whose sizes are fixed another batch.
   void set_batch() {
+    const auto own = batch_of(graph_).size;
+    if (options_.batch == (own != 0 ? own : fixed_batch_)) {
+      return;
+    }
     try {
       graph_ = with_batch(std::move(graph_), options_.batch);
     } catch (const value_error& e) {
@@ -504,7 +508,7 @@ private:
   detail::sizes sizes_;
   model_graph graph_;
   std::unordered_map<std::string, tensor_id> state_; // parameters by their names in the module
-  std::uint64_t fixed_batch_ = 0;  // that is to be another one
+  std::uint64_t fixed_batch_ = 0;  // of the first input, if one is asked for
   std::size_t num_waits_ = 0;      // of ops for numbers
   io::assumed_sizes loops_; // of which nobody tells how often they run
   io::tally assumed_;
