@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/core/error.hpp"
+#include "weft/model/batch.hpp"
+#include "weft/model/lower.hpp"
 #include "weft/parallel/split_graph.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/model.hpp"
@@ -37,6 +39,15 @@ void refused_in_one_line(const Try& try_it) {
   }
 }
 
+/// The same batch is the same graph; another one is that, or is refused.
+inline void check_batch(const model_graph& g, std::uint64_t batch) {
+  try {
+    expect(lower(with_batch(g, batch)).graph.num_ops() == g.num_ops(), "a batch of a graph changes its ops");
+    (void)lower(with_batch(g, 2 * batch));
+  } catch (const value_error&) { // extents that are no whole numbers, or larger than anything
+  }
+}
+
 /// Ops of a model's graph may be split, or not, whatever they are, and so may those of its training step.
 inline void check_axes(const model& m) {
   std::vector<op_id> all(m.ops.num_ops());
@@ -51,6 +62,9 @@ inline void check_axes(const model& m) {
     (void)parallel::make_split_model(*m.graph, m.ops, all);
     if (step) {
       (void)parallel::make_split_model(*m.graph, step->graph, all, &step->from);
+    }
+    if (const auto batch = batch_of(*m.graph).size; batch != 0) {
+      check_batch(*m.graph, batch);
     }
   } catch (const error&) {
     expect(false, "a graph that was read has no axes");
