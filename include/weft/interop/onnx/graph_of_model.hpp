@@ -170,7 +170,7 @@ private:
   }
   /// True for what a node reads only to come after the one that makes it.
   bool is_order(const ::onnx::NodeProto& n, std::string_view x) const {
-    const op_id by = maker(x);
+    const op_id by = x.starts_with('^') ? maker(x) : op_id{none};
     return is_control(n, x) || (by != none && is_control(node(by), x));
   }
   static bool is_variable(const ::onnx::NodeProto& n) { return is_written(n) && n.op_type() == "VariableV2"; }
