@@ -10,7 +10,6 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/core/readable.hpp"
-#include "weft/model/batch.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/parallel/batch_parts.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
@@ -323,8 +322,8 @@ std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::tar
 
 } // namespace
 
-/// Why devices may not do the step with examples of their own; empty if they may, as where gradients are known. Where
-/// ops are split along the batch instead, what they add up is sent.
+/// The reason for which devices may not do the step with examples of their own; empty if they may, as where gradients
+/// are known. Where ops are split along the batch instead, what they add up is sent.
 static std::string why_not_replicated(const tool::input& in) {
   constexpr auto instead = "; --parallel tensor splits ops along the batch, too, and adds up what has to be";
   if (in.step || !in.model.graph) {
@@ -334,10 +333,9 @@ static std::string why_not_replicated(const tool::input& in) {
     return fmt::format("its own ops change its parameters, and it is not known which of their inputs are gradients{}",
                        instead);
   }
-  const auto batch = batch_of(*in.model.graph);
-  return batch.summed_by == none ? std::string{}
-                                 : fmt::format("{} adds up over the batch, as for a gradient{}",
-                                               in.model.graph->operator[](batch.summed_by).name, instead);
+  return in.summed_by == none ? std::string{}
+                              : fmt::format("{} adds up over the batch, as for a gradient{}",
+                                            (*in.model.graph)[in.summed_by].name, instead);
 }
 
 std::string why_not_in_parts(const options& o, const tool::input& in) {

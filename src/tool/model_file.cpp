@@ -415,15 +415,20 @@ std::shared_ptr<const model_source> open(const std::string& spec) {
   return from;
 }
 
-/// The examples that the inputs of a file have; 0 if that is not known, or if it is one, which cannot be shared.
-static std::uint64_t own_batch(model& m) {
-  const auto batch = m.graph ? batch_of(*m.graph).size : 0;
-  if (batch <= 1) {
-    return 0;
+/// Finds the batch of a file's graph, and takes it for that of the step if no option gives one. One example cannot be
+/// shared, so that then the batch is not known.
+static void take_batch(std::uint64_t given, input& in) {
+  in.batch = given;
+  if (!in.model.graph) {
+    return;
   }
-  m.notes.push_back(fmt::format("the batch is taken to be {}, the outermost extent of what the model is given; --batch "
-                                "gives another one", batch));
-  return batch;
+  const auto found = batch_of(*in.model.graph);
+  in.summed_by = found.summed_by;
+  if (given == 0 && found.size > 1) {
+    in.batch = found.size;
+    in.model.notes.push_back(fmt::format("the batch is taken to be {}, the outermost extent of what the model is "
+                                         "given; --batch gives another one", found.size));
+  }
 }
 
 /// Makes the model of the file, or the bundled network or generated graph.
@@ -450,7 +455,7 @@ static void take_model(const model_source& from, const model_options& o, input& 
     in.ccr = made.ccr;
   } else {
     in.model = from.file->read(o);
-    in.batch = o.batch != 0 ? o.batch : own_batch(in.model);
+    take_batch(o.batch, in);
     if (const auto assumed = list_assumed(in.model); !assumed.empty()) {
       in.model.notes.insert(in.model.notes.begin(), "sizes that neither the file nor an option gives: " + assumed);
     }

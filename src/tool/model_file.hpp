@@ -28,8 +28,8 @@ struct loaded_model;
 /// The models that were made of a source lately, so that none is made twice. One thread at a time may use it.
 class made_models {
 public:
-  /// What `make` gives for these options, which may leave out those that `load` sees to last: --in-place, --fuse and
-  /// what waits on the host.
+  /// The result of `make` for these options, but for those that `load` sees to last: --in-place, --fuse and what waits
+  /// on the host.
   input of(model_options o, const std::function<input(const model_options&)>& make) const;
 
 private:
@@ -59,6 +59,7 @@ struct input {
   std::shared_ptr<const weft::step_origins> step = {}; ///< of a training step made of a forward model
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
   std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
+  weft::op_id summed_by = weft::none; ///< an op of the file that adds up over the batch, see `weft::graph_batch`
   std::vector<weft::byte_count> frozen = {}; ///< of what the first ops hold, the bytes that are not trained
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
   bool takes_any_unit = false; ///< the file leaves open what its work counts, so that --work may say it

@@ -13,13 +13,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
 
-/// What keeps a graph from another batch.
+/// A thing that keeps a graph from another batch.
 enum class batch_obstacle : std::uint8_t {
   nothing,
   no_input,  ///< it has no input with dimensions
@@ -59,13 +59,55 @@ public:
     }
   }
 
+  /// The batch of the first input, of a few, that may have one; else what is in the way of that.
+  graph_batch find() const {
+    constexpr std::size_t most = 4; // of several inputs, the first ones have the batch
+    graph_batch first{.why = batch_obstacle::no_input};
+    std::vector<std::int64_t> tried;
+    for (const tensor_id t : ids(g_.num_tensors())) {
+      if (!is_input(t) || std::ranges::find(tried, g_.dims(t)[0]) != tried.end() || tried.size() == most) {
+        continue;
+      }
+      auto found = of(t);
+      if (found.size != 0) {
+        return found;
+      }
+      first = tried.empty() ? std::move(found) : std::move(first);
+      tried.push_back(g_.dims(t)[0]);
+    }
+    return first;
+  }
+
+  /// The axes of an op that grow, as a factor of its work.
+  double growth_of_work(op_id v, const graph_batch& b, double factor) const {
+    std::vector<bool> grows(axes_[v].extents.size(), false);
+    bool any = false, some = false;
+    each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool) {
+      for (std::size_t d = 0; d < std::min(axes.size(), g_.dims(t).size()); ++d) {
+        some = some || b.does_grow(t, d);
+        if (axes[d] != none && b.does_grow(t, d)) {
+          grows[axes[d]] = any = true;
+        }
+      }
+    });
+    double growth = some && !any ? factor : 1;
+    for (const bool x : grows) {
+      growth *= x ? factor : 1;
+    }
+    return growth;
+  }
+
+private:
+  bool is_input(tensor_id t) const {
+    return g_.producer(t) == none && g_.role(t) == tensor_role::input && !g_.dims(t).empty() && g_.dims(t)[0] > 0;
+  }
   /// The class of the outermost dimensions of inputs like that of one of them.
   graph_batch of(tensor_id input) const {
     graph_batch found{.size = static_cast<std::uint64_t>(g_.dims(input)[0])};
     const auto root = first_[input];
     auto sets = sets_;
     for (const tensor_id t : ids(g_.num_tensors())) {
-      const bool is_alike = is_input(g_, t) && found.size > 1 && g_.dims(t)[0] == g_.dims(input)[0];
+      const bool is_alike = is_input(t) && found.size > 1 && g_.dims(t)[0] == g_.dims(input)[0];
       is_alike ? sets.unite(root, first_[t]) : void();
     }
     constexpr int most = 16; // rounds, of which a graph in order needs two
@@ -87,29 +129,6 @@ public:
     return found;
   }
 
-  static bool is_input(const model_graph& g, tensor_id t) {
-    return g.producer(t) == none && g.role(t) == tensor_role::input && !g.dims(t).empty() && g.dims(t)[0] > 0;
-  }
-  /// The axes of an op that grow, as a factor of its work.
-  double growth_of_work(op_id v, const graph_batch& b, double factor) const {
-    std::vector<bool> grows(axes_[v].extents.size(), false);
-    bool any = false, some = false;
-    each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool) {
-      for (std::size_t d = 0; d < std::min(axes.size(), g_.dims(t).size()); ++d) {
-        some = some || b.does_grow(t, d);
-        if (axes[d] != none && b.does_grow(t, d)) {
-          grows[axes[d]] = any = true;
-        }
-      }
-    });
-    double growth = some && !any ? factor : 1;
-    for (const bool x : grows) {
-      growth *= x ? factor : 1;
-    }
-    return growth;
-  }
-
-private:
   static std::vector<std::uint32_t> first_dims(const model_graph& g) {
     std::vector<std::uint32_t> first{0};
     for (const tensor_id t : ids(g.num_tensors())) {
@@ -223,27 +242,8 @@ private:
 } // namespace detail
 
 /// The batch of a graph: the outermost dimension of an input, the first that may grow without any parameter, and all
-/// dimensions that go with it by the axes of ops. Complexity: O(d log d) in all dimensions for each input that is tried
-/// and each op in a row whose axes are not known and which comes before what it reads.
-inline graph_batch batch_of(const model_graph& g) {
-  graph_batch first{.why = batch_obstacle::no_input};
-  std::vector<std::int64_t> tried;
-  const detail::dimension_classes classes{g};
-  for (const tensor_id t : ids(g.num_tensors())) {
-    constexpr std::size_t most = 4; // of several inputs, the first ones have the batch
-    if (!detail::dimension_classes::is_input(g, t) || std::ranges::find(tried, g.dims(t)[0]) != tried.end() ||
-        tried.size() == most) {
-      continue;
-    }
-    auto found = classes.of(t);
-    if (found.size != 0) {
-      return found;
-    }
-    first = tried.empty() ? std::move(found) : std::move(first);
-    tried.push_back(g.dims(t)[0]);
-  }
-  return first;
-}
+/// dimensions that go with it by the axes of ops. Complexity: O(d log d) in all dimensions, a few times over.
+inline graph_batch batch_of(const model_graph& g) { return detail::dimension_classes{g}.find(); }
 
 /// The graph with another batch: extents, bytes and work of all that grows with it, as `batch_of` says. Ops that mix
 /// examples, such as a normalisation over the batch, do so among those that there are then. Throws `value_error` if the
@@ -253,7 +253,8 @@ inline graph_batch batch_of(const model_graph& g) {
 /// const weft::workload w = weft::lower(one_of_eight).graph;
 /// ```
 inline model_graph with_batch(model_graph g, std::uint64_t batch) {
-  const auto found = batch_of(g);
+  const detail::dimension_classes classes{g};
+  const auto found = classes.find();
   if (found.size == 0 || batch == 0 || batch > 1'000'000'000) {
     throw value_error("batch", batch == 0 || found.size != 0 ? "there is none of " + std::to_string(batch) + " examples"
                                : found.why == batch_obstacle::no_input ? "no input has one"
@@ -261,8 +262,10 @@ inline model_graph with_batch(model_graph g, std::uint64_t batch) {
                                  ? "parameter '" + found.where + "' is as large as it"
                                  : "it is not known what op '" + found.where + "' makes of another batch");
   }
+  if (batch == found.size) {
+    return g;
+  }
   const double factor = static_cast<double>(batch) / static_cast<double>(found.size);
-  const detail::dimension_classes classes{g};
   std::vector<double> work;
   for (const op_id v : ids(g.num_ops())) {
     work.push_back(g[v].work == model_graph::by_type ? g[v].work

@@ -79,20 +79,17 @@ private:
     return is_held && g_.role(t) != tensor_role::computed && g_.storage(t) == t;
   }
 
-  bool holds_numbers(tensor_id t) const { return g_.role(t) != tensor_role::computed; }
-
   /// An op that a host runs before the model: it waits for nothing else and takes no time. Sizes need no parameters: a
   /// shape is known without the tensor.
   void add_known(op_id v) {
     const auto& o = g_[v];
     const auto& made = g_.outputs(v);
-    const bool makes_parameters = !made.empty() && holds_numbers(*made.begin());
+    const bool makes_sizes = !made.empty() && g_.role(*made.begin()) == tensor_role::computed;
     std::vector<traced_value> reads;
     for (const auto* list : {&o.inputs, &o.captured}) {
       for (const tensor_id t : *list) {
         const op_id from = t != none ? g_.producer(t) : op_id{none};
-        const bool waits = from != none && g_[from].is_known && (makes_parameters || !holds_numbers(t));
-        if (waits) {
+        if (from != none && g_[from].is_known && (!makes_sizes || g_.role(t) == tensor_role::computed)) {
           reads.push_back({from, values_[t].output, none});
         }
       }

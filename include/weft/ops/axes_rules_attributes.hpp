@@ -60,21 +60,6 @@ inline std::string attention(const call& c) {
   }
   return text;
 }
-/// The outermost dimension of the first input, which outputs have, too, if they are as long.
-inline std::string outermost(const call& c) {
-  if (c.rank(0) == 0) {
-    return {};
-  }
-  const auto operand = [&](const call::extents& dims) {
-    const bool has = !dims.empty() && dims[0] == (*c.inputs[0])[0];
-    return has ? "n" + std::string(dims.size() - 1, '.') : std::string(dims.size(), '.');
-  };
-  std::string text = operand(*c.inputs[0]) + "->";
-  for (std::size_t k = 0; k < c.outputs.size(); ++k) {
-    text += (k > 0 ? "," : "") + (c.has_output(k) ? operand(*c.outputs[k]) : "");
-  }
-  return c.has_output() && operand(*c.outputs[0]).starts_with('n') ? text : std::string{};
-}
 /// Statistics of the batch are by channel, and then no part of it is enough.
 inline std::string batch_normalisation(const call& c) {
   return channels_first(c, c.number("training", 0) != 0 ? '.' : 'n');
@@ -158,10 +143,6 @@ inline std::string rows_of_dim(const call& c) {
   }
   return all + outputs_like(c, text);
 }
-/// All but the two innermost dimensions.
-inline std::string matrices(const call& c) {
-  return c.rank(0) < 2 || c.rank(0) > max_rank ? std::string{} : rows(c, c.rank(0) - 2, c.rank(0));
-}
 /// Over the dimensions `dim`, or all.
 inline std::string reduction(const call& c, bool is_sum) {
   const auto rank = c.rank(0);
@@ -194,18 +175,6 @@ inline std::string swapped(const call& c) {
     order[d] = static_cast<std::int64_t>(d == *a ? *b : d == *b ? *a : d);
   }
   return transposed(c, order);
-}
-/// The first input, repeated where it is shorter, and each output: what others say is read whole.
-inline std::string first_like_output(const call& c) {
-  if (!c.has_input(0) || !c.has_output() || c.outputs[0]->size() > max_rank) {
-    return {};
-  }
-  const auto made = letters(c.outputs[0]->size());
-  std::string text = aligned(*c.inputs[0], *c.outputs[0], made) + "->" + made;
-  for (std::size_t k = 1; k < c.outputs.size(); ++k) {
-    text += "," + (c.has_output(k) && c.outputs[k] == c.outputs[0] ? made : "");
-  }
-  return text;
 }
 inline std::string turned(const call& c) { return c.rank(0) == 2 ? "ab->ba" : std::string{}; }
 inline std::string permuted(const call& c) {
@@ -276,12 +245,12 @@ inline constexpr auto attention = of_call<aten_expressions::attention>;
 inline constexpr auto batch_normalisation = of_call<aten_expressions::batch_normalisation>;
 inline constexpr auto gradient_of_batch_normalisation = of_call<aten_expressions::gradient_of_batch_normalisation>;
 inline constexpr auto gradient_of_convolution = of_call<aten_expressions::gradient_of_convolution>;
-inline constexpr auto outermost = of_call<aten_expressions::outermost>;
+inline constexpr auto outermost = of_call<index_expression::outermost>;
 inline constexpr auto layer_normalisation = of_call<aten_expressions::layer_normalisation>;
 inline constexpr auto gradient_of_layer_normalisation = of_call<aten_expressions::gradient_of_layer_normalisation>;
 inline constexpr auto gradient_of_embedding = of_call<aten_expressions::gradient_of_embedding>;
 inline constexpr auto rows_of_dim = of_call<aten_expressions::rows_of_dim>;
-inline constexpr auto matrices = of_call<aten_expressions::matrices>;
+inline constexpr auto matrices = of_call<index_expression::matrices>;
 inline constexpr auto sum = of_call<aten_expressions::sum>;
 inline constexpr auto statistics = of_call<aten_expressions::statistics>;
 inline constexpr auto swapped = of_call<aten_expressions::swapped>;
@@ -291,7 +260,7 @@ inline constexpr auto without_dim = of_call<aten_expressions::without_dim>;
 inline constexpr auto with_dim = of_call<aten_expressions::with_dim>;
 inline constexpr auto index_of_dim = of_call<aten_expressions::index_of_dim>;
 inline constexpr auto images = of_call<aten_expressions::images>;
-inline constexpr auto first_like_output = of_call<aten_expressions::first_like_output>;
+inline constexpr auto first_like_output = of_call<index_expression::first_like_output>;
 
 } // namespace axes_rules
 

@@ -83,6 +83,37 @@ inline std::string rows(const call& c, std::size_t begin, std::size_t end) {
   text.replace(begin, end - begin, end - begin, '.');
   return text + outputs_like(c, text);
 }
+/// All but the two innermost dimensions.
+inline std::string matrices(const call& c) {
+  return c.rank(0) < 2 || c.rank(0) > max_rank ? std::string{} : rows(c, c.rank(0) - 2, c.rank(0));
+}
+/// The outermost dimension of the first input, which outputs have, too, if they are as long.
+inline std::string outermost(const call& c) {
+  if (c.rank(0) == 0) {
+    return {};
+  }
+  const auto operand = [&](const call::extents& dims) {
+    const bool has = !dims.empty() && dims[0] == (*c.inputs[0])[0];
+    return has ? "n" + std::string(dims.size() - 1, '.') : std::string(dims.size(), '.');
+  };
+  std::string text = operand(*c.inputs[0]) + "->";
+  for (std::size_t k = 0; k < c.outputs.size(); ++k) {
+    text += (k > 0 ? "," : "") + (c.has_output(k) ? operand(*c.outputs[k]) : "");
+  }
+  return c.has_output() && operand(*c.outputs[0]).starts_with('n') ? text : std::string{};
+}
+/// The first input, repeated where it is shorter, and each output: what others say is read whole.
+inline std::string first_like_output(const call& c) {
+  if (!c.has_input(0) || !c.has_output() || c.outputs[0]->size() > max_rank) {
+    return {};
+  }
+  const auto made = letters(c.outputs[0]->size());
+  std::string text = aligned(*c.inputs[0], *c.outputs[0], made) + "->" + made;
+  for (std::size_t k = 1; k < c.outputs.size(); ++k) {
+    text += "," + (c.has_output(k) && c.outputs[k] == c.outputs[0] ? made : "");
+  }
+  return text;
+}
 /// Images, in which channels come after the batch; further operands have a number for each channel. With a point for
 /// the batch that stays whole.
 inline std::string channels_first(const call& c, char batch = 'n') {

@@ -80,8 +80,8 @@ inline byte_count shard_bytes(const sharded_parameter& x, const device_mesh& mes
 
 namespace detail {
 
-/// What ops hold that are no variables: the parameters that are known, and the rest under the names of the ops, what is
-/// in parts with one and what is whole as two.
+/// Parameters that ops hold which are no variables, and the rest of their resident bytes under the names of the ops:
+/// those in parts with an op and those that are whole as two.
 inline std::vector<sharded_parameter> held_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
                                                       std::uint32_t along) {
   std::vector<sharded_parameter> found;

@@ -9,7 +9,6 @@
 #include "weft/ops/axes.hpp"
 #include "weft/parallel/detail/graph_parameters.hpp"
 #include "weft/parallel/split_model.hpp"
-#include "weft/workload/optimizer.hpp"
 #include "weft/workload/step_origins.hpp"
 #include "weft/workload/workload.hpp"
 
@@ -17,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>

@@ -103,9 +103,9 @@ public:
     return result;
   }
 
-  // What was found out on the way: the names that a node reads, each once, with those that its bodies take from around
-  // them; who makes a tensor, `none` if it is no node; what is known of a tensor; and whether a node's outputs are
-  // known before the model runs.
+  // Facts that were found out on the way: the names that a node reads, each once, with those that its bodies take from
+  // around them; who makes a tensor, `none` if it is no node; what is known of a tensor; and whether a node's outputs
+  // are known before the model runs.
   const std::vector<std::string_view>& inputs(op_id v) const { return inputs_[v]; }
   op_id maker(std::string_view name) const {
     const auto found = made_by_.find(name);

@@ -116,16 +116,6 @@ inline std::string running_sum(const ops::call& c) {
   const auto axis = c.value(1) ? dimension(c, *c.value(1)) : std::nullopt;
   return axis ? rows(c, *axis, *axis + 1) : whole();
 }
-inline std::string lower_or_upper(const ops::call& c) {
-  return c.rank(0) < 2 || c.rank(0) > max_rank ? whole() : rows(c, c.rank(0) - 2, c.rank(0));
-}
-inline std::string expansion(const ops::call& c) {
-  if (c.outputs[0]->size() > max_rank) {
-    return whole();
-  }
-  const auto made = letters(c.outputs[0]->size());
-  return aligned(*c.inputs[0], *c.outputs[0], made) + "->" + made;
-}
 /// Over axes that an attribute or the second input lists; over all if neither does, unless that means none.
 inline std::string reduction(const ops::call& c) {
   const auto rank = c.rank(0);
@@ -147,14 +137,6 @@ inline std::string place(const ops::call& c) {
   const auto axis = dimension(c, c.number("axis", 0));
   return axis ? over(c.rank(0), c, [&](std::size_t d) { return d == *axis; }) : whole();
 }
-/// The outermost dimension: one image after another.
-inline std::string batch_alone(const ops::call& c) {
-  const auto images = c.rank(0), made = c.outputs[0]->size();
-  return images == 0 || made == 0 || (*c.inputs[0])[0] != (*c.outputs[0])[0]
-           ? whole()
-           : "n" + std::string(images - 1, '.') + "->n" + std::string(made - 1, '.');
-}
-
 /// The expression of a call with this type, its domain in front unless that is ONNX's own; `version` is that of the
 /// operator set. Empty: what the catalogue of ops says counts.
 inline std::string of(const ops::call& c) {
@@ -166,18 +148,18 @@ inline std::string of(const ops::call& c) {
     {"BatchNormalization", batch_normalisation},
     {"Concat", along_others},
     {"Conv", convolution_of_groups},
-    {"ConvTranspose", batch_alone},
+    {"ConvTranspose", outermost},
     {"CumSum", running_sum},
-    {"DepthToSpace", batch_alone},
+    {"DepthToSpace", outermost},
     {"Einsum", einsum},
-    {"Expand", expansion},
+    {"Expand", first_like_output},
     {"Gather", gather},
     {"Gemm", gemm},
     {"GlobalAveragePool", pool},
     {"GlobalMaxPool", pool},
-    {"GroupNormalization", batch_alone},
+    {"GroupNormalization", outermost},
     {"InstanceNormalization", pool},
-    {"LRN", batch_alone},
+    {"LRN", outermost},
     {"LayerNormalization", normalisation},
     {"LogSoftmax", softmax},
     {"MatMul", product_of_two},
@@ -194,17 +176,17 @@ inline std::string of(const ops::call& c) {
     {"ReduceProd", reduction},
     {"ReduceSum", reduction},
     {"ReduceSumSquare", reduction},
-    {"Resize", batch_alone},
+    {"Resize", outermost},
     {"SimplifiedLayerNormalization", normalisation},
     {"Slice", slice},
     {"Softmax", softmax},
-    {"SpaceToDepth", batch_alone},
+    {"SpaceToDepth", outermost},
     {"Split", along_others},
     {"Sum", elementwise},
     {"TopK", selection},
     {"Transpose", transpose},
-    {"Trilu", lower_or_upper},
-    {"Upsample", batch_alone},
+    {"Trilu", matrices},
+    {"Upsample", outermost},
   };
   static constexpr std::string_view contributed[] = {"com.microsoft.BiasAdd", "com.microsoft.FastGelu",
                                                      "com.microsoft.Gelu", "com.microsoft.QuickGelu"};

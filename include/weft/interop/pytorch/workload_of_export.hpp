@@ -147,8 +147,7 @@ private:
 
   /// Gives a program whose sizes are fixed another batch.
   void set_batch() {
-    const auto own = batch_of(graph_).size;
-    if (options_.batch == (own != 0 ? own : fixed_batch_)) {
+    if (options_.batch == fixed_batch_ && batch_of(graph_).size == 0) {
       return;
     }
     try {

@@ -114,9 +114,6 @@ public:
 private:
   /// Gives a program that says all extents another batch.
   void set_batch() {
-    if (batch_of(graph_).size == options_.batch) {
-      return;
-    }
     try {
       graph_ = with_batch(std::move(graph_), options_.batch);
     } catch (const value_error& e) {
