@@ -99,6 +99,60 @@ std::string argument_of(std::size_t ranks, const batch_split& split, const std::
                      split.by_speed ? fmt::format(",by-speed={}", fmt::join(examples, "+")) : "");
 }
 
+/// Steps with these numbers of examples.
+class steps_of_parts {
+public:
+  steps_of_parts(const options& o, const tool::input& first, const std::vector<std::uint64_t>& examples) {
+    for (const auto count : examples) {
+      if (count == examples.front()) {
+        all_.push_back(&first.model.ops);
+        continue;
+      }
+      auto& other = others_[count];
+      if (other.batch == 0) {
+        other = tool::load_with_batch(o.source, o.modelling, count);
+      }
+      all_.push_back(&other.model.ops);
+    }
+  }
+  const std::vector<const workload*>& all() const { return all_; }
+
+private:
+  std::map<std::uint64_t, tool::input> others_; // by examples
+  std::vector<const workload*> all_;
+};
+
+/// The bytes of all gradients of a step; 0 if it trains nothing. Throws `error` if its updates are not understood.
+byte_count gradient_bytes(const workload& step) {
+  byte_count bytes = 0;
+  for (const tensor_id t : parallel::gradients(step)) {
+    bytes += step.bytes(t);
+  }
+  if (const auto type = bytes == 0 ? unknown_update(step) : std::string{}; !type.empty()) {
+    throw error(fmt::format("it changes its variables by ops of type {}, and it is not known which of their inputs are "
+                            "gradients", type));
+  }
+  return bytes;
+}
+
+/// The sentence for a split of a batch among devices; `experts` are those that are split.
+std::string tell_batch_split(const tool::target& target, const batch_split& split, std::uint64_t batch,
+                             std::size_t experts, const parallel::replicated_workload& made,
+                             parallel::collective_algorithm algorithm) {
+  auto text = fmt::format("data parallelism on {}, {} of {} samples{}", range_of(target.devices, split.devices),
+                          split.by_speed ? fmt::format("{}", fmt::join(split.examples, " + "))
+                                         : std::to_string(split.examples.front()),
+                          batch, split.by_speed ? "" : " each");
+  if (split.split_experts) {
+    text += fmt::format("; each of {} experts on one of them", experts);
+  }
+  return text + (made.buckets.empty()
+                   ? std::string{"; inference, so there are no gradients to reduce"}
+                   : fmt::format("; {} of gradients {} in {} bucket{} ({})", readable_bytes(made.gradient_bytes),
+                                 split.shard_updates ? "reduced and parameters gathered" : "all-reduced",
+                                 made.buckets.size(), made.buckets.size() == 1 ? "" : "s", to_string(algorithm)));
+}
+
 /// A step made of such a split; null if updates are to be sharded and there are none, or experts split and there are
 /// fewer.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
@@ -111,19 +165,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   if (split.examples.front() < whole.batch / 10 * 9 && total_work(one) > 0.95 * total_work(whole.model.ops)) {
     throw error("it does as much work as the whole one; the model's batch is fixed");
   }
-  std::map<std::uint64_t, tool::input> others; // by examples
-  std::vector<const workload*> steps;
-  for (const auto examples : split.examples) {
-    if (examples == split.examples.front()) {
-      steps.push_back(&one);
-      continue;
-    }
-    auto& other = others[examples];
-    if (other.batch == 0) {
-      other = tool::load_with_batch(o.source, o.modelling, examples);
-    }
-    steps.push_back(&other.model.ops);
-  }
+  const steps_of_parts steps{o, step->in, split.examples};
   const auto replicas = replicas_on(split.devices, one, target.devices);
   parallel::data_parallel_options how{.shard_updates = split.shard_updates,
                                       .element_bytes = element_bytes(o, step->in.model)};
@@ -134,24 +176,14 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     }
     how.shared = {&whole.model.ops, parallel::expert_owners(one, static_cast<std::uint32_t>(ranks))};
   }
-  byte_count gradients = 0;
-  for (const tensor_id t : parallel::gradients(one)) {
-    gradients += one.bytes(t);
-  }
-  if (gradients == 0) {
-    if (const auto type = unknown_update(one); !type.empty()) {
-      throw error(fmt::format("it changes its variables by ops of type {}, and it is not known which of their inputs "
-                              "are gradients",
-                              type));
-    }
-    if (split.shard_updates) {
-      return nullptr;
-    }
+  const auto gradients = gradient_bytes(one);
+  if (gradients == 0 && split.shard_updates) {
+    return nullptr;
   }
   const auto all_reduce =
     parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), target.devices, split.devices, o.contention,
                                 split.shard_updates, tool::make_estimate(o.modelling, step->in, target, table));
-  auto made = parallel::data_parallel(steps, replicas, all_reduce.messages, how);
+  auto made = parallel::data_parallel(steps.all(), replicas, all_reduce.messages, how);
   step->how = shard_batch(target, step->in, split.devices, split.shard_updates, how.shared.owner);
   step->config = {.devices = static_cast<std::uint32_t>(ranks),
                   .replicas = static_cast<std::uint32_t>(ranks),
@@ -163,23 +195,8 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
   step->how.value.examples = split.by_speed ? split.examples : std::vector<std::uint64_t>{};
   const auto alone = std::exchange(step->in.model.ops, std::move(made.graph));
   run_step(o, target, table, std::move(made.where), alone, made.origin, *step);
-  auto& a = step->found;
   step->spec = argument_of(ranks, split, split.examples);
-  a.strategy = fmt::format("data parallelism on {}, {} of {} samples{}", range_of(target.devices, split.devices),
-                           split.by_speed ? fmt::format("{}", fmt::join(split.examples, " + "))
-                                          : std::to_string(split.examples.front()),
-                           whole.batch, split.by_speed ? "" : " each");
-  if (split.split_experts) {
-    a.strategy += fmt::format("; each of {} experts on one of them", experts);
-  }
-  if (made.buckets.empty()) {
-    a.strategy += "; inference, so there are no gradients to reduce";
-  } else {
-    a.strategy += fmt::format("; {} of gradients {} in {} bucket{} ({})", readable_bytes(made.gradient_bytes),
-                              split.shard_updates ? "reduced and parameters gathered" : "all-reduced",
-                              made.buckets.size(), made.buckets.size() == 1 ? "" : "s",
-                              to_string(all_reduce.algorithm));
-  }
+  step->found.strategy = tell_batch_split(target, split, whole.batch, experts, made, all_reduce.algorithm);
   return step;
 }
 
@@ -201,124 +218,176 @@ bool splits_batch(const options& o, const tool::input& in, const parallel::split
          parallel::work_in_parts(m, axes_of(part), ranks, axis, seconds).is_data_parallel();
 }
 
-/// A step with each op split as suits best among these devices; or among as many of them as each of so many replicas
-/// has, each with its part of the batch. Null if none were found that may be faster than that. Throws `does_not_fit`.
-std::unique_ptr<parallel_step> make_split_step(const options& o, const tool::target& target, const tool::input& whole,
-                                               const std::vector<device_id>& devices, std::size_t replicas,
-                                               double faster_than, const cost::efficiency_table& table) {
-  const auto ranks = static_cast<std::uint32_t>(devices.size() / replicas);
+/// So many groups of devices, one after the other.
+std::vector<std::vector<device_id>> groups_of(const std::vector<device_id>& devices, std::size_t count) {
+  const auto size = static_cast<std::ptrdiff_t>(devices.size() / count);
   std::vector<std::vector<device_id>> groups;
-  for (std::size_t r = 0; r < replicas; ++r) {
-    const auto first = devices.begin() + static_cast<std::ptrdiff_t>(r * ranks);
-    groups.emplace_back(first, first + static_cast<std::ptrdiff_t>(ranks));
+  for (auto first = devices.begin(); groups.size() < count; first += size) {
+    groups.emplace_back(first, first + size);
   }
-  tool::input part;
-  if (replicas > 1) {
-    part = tool::load_with_batch(o.source, o.modelling, whole.batch / replicas);
+  return groups;
+}
+
+/// Makes steps with ops split among devices, or among those of each of so many replicas.
+class split_step_maker {
+public:
+  split_step_maker(const options& o, const tool::target& target, const tool::input& whole,
+                   const std::vector<device_id>& devices, std::size_t replicas, const cost::efficiency_table& table)
+      : o_{o}, target_{target}, whole_{whole}, devices_{devices}, table_{table}, groups_{groups_of(devices, replicas)},
+        part_{replicas > 1 ? tool::load_with_batch(o.source, o.modelling, whole.batch / replicas) : tool::input{}},
+        in_{replicas > 1 ? part_ : whole}, model_{axes_of(in_)},
+        parts_{model_, ranks()}, where_{replicas_on(groups_[0], in_.model.ops, target.devices)},
+        estimate_{tool::make_estimate(o.modelling, in_, target, table)},
+        fastest_{target.devices, groups_[0], o.contention, parallel::usual_collectives(target.devices, groups_[0]),
+                 estimate_},
+        element_bytes_{element_bytes(o, in_.model)} {}
+  split_step_maker(const split_step_maker&) = delete; // it refers to itself
+
+  /// A step with each op split as suits best; null if none may be faster than that. Throws `does_not_fit`.
+  std::unique_ptr<parallel_step> operator()(double faster_than) const {
+    // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
+    // less memory.
+    auto capacity = memory_for_each(target_.devices, devices_);
+    std::unique_ptr<parallel_step> step;
+    split_ops_of_step split;
+    for (int tries = 0; tries < 4 && (!step || !step->found.found); ++tries) {
+      auto again = choose(capacity);
+      if (!again.found && !step) {
+        throw does_not_fit("no splits of its ops were found that fit into memory");
+      }
+      if (!again.found || again.seconds > most_overlap * faster_than) {
+        break;
+      }
+      split = {.chosen = std::move(again)};
+      step = run(split);
+      capacity = capacity / 10 * 9;
+    }
+    if (step) {
+      describe(split, *step);
+    }
+    return step;
   }
-  const auto& in = replicas > 1 ? part : whole;
-  const auto& w = in.model.ops;
-  const auto model = axes_of(in);
-  const auto where = replicas_on(groups[0], w, target.devices);
-  const auto estimate = tool::make_estimate(o.modelling, in, target, table);
-  const parallel::split_ops parts{model, ranks};
-  const parallel::fastest_resharding fastest{target.devices, groups[0], o.contention,
-                                             parallel::usual_collectives(target.devices, groups[0]), estimate};
-  const auto messages = [&](parallel::resharding what, byte_count size) { return fastest.messages(what, size); };
-  const double bytes = element_bytes(o, in.model);
-  // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
-  // less memory.
-  auto capacity = memory_for_each(target.devices, devices);
-  std::unique_ptr<parallel_step> step;
-  parallel::chosen_splits chosen;
-  parallel::split_workload made;
-  std::vector<op_id> origin; // of the step's ops in the model
-  for (int tries = 0; tries < 4 && (!step || !step->found.found); ++tries) {
-    auto again = parallel::choose_splits(
-      model, ranks,
-      {.op = [&](op_id v, std::uint32_t axis) {
-         return estimate.compute_time(parts.ops(), parts.of(v, axis), target.devices, where.front()[v]);
-       },
-       .transfer = [&](parallel::resharding what, byte_count size) { return fastest.seconds(what, size); },
+
+private:
+  struct split_ops_of_step {
+    parallel::chosen_splits chosen = {};
+    parallel::split_workload made = {}; ///< of a replica; its graph may be gone
+    std::vector<op_id> origin = {};     ///< of the step's ops in the model
+  };
+
+  std::size_t replicas() const { return groups_.size(); }
+  std::uint32_t ranks() const { return static_cast<std::uint32_t>(groups_[0].size()); }
+  double seconds_of(const workload& w, op_id of, op_id v) const {
+    return estimate_.compute_time(w, of, target_.devices, where_.front()[v]);
+  }
+  auto messages() const {
+    return [this](parallel::resharding what, byte_count size) { return fastest_.messages(what, size); };
+  }
+
+  parallel::chosen_splits choose(byte_count capacity) const {
+    return parallel::choose_splits(
+      model_, ranks(),
+      {.op = [&](op_id v, std::uint32_t axis) { return seconds_of(parts_.ops(), parts_.of(v, axis), v); },
+       .transfer = [&](parallel::resharding what, byte_count size) { return fastest_.seconds(what, size); },
        .capacity = capacity},
       // Without a clock or seed, so that a plan can be made again.
-      {.budget = {.moves = 2000, .stop = o.budget.stop}, .jobs = o.jobs});
-    if (!again.found && !step) {
-      throw does_not_fit("no splits of its ops were found that fit into memory");
-    }
-    if (!again.found || again.seconds > most_overlap * faster_than) {
-      break;
-    }
-    chosen = std::move(again);
-    made = parallel::tensor_parallel(model, chosen.axis, where, bytes, messages);
-    origin = made.origin;
-    step = std::make_unique<parallel_step>();
-    step->in.spec = whole.spec;
-    step->in.name = whole.name;
-    step->in.from = whole.from;
-    step->in.model = in.model;
-    auto placed = std::move(made.where);
-    step->in.model.ops = std::move(made.graph);
-    if (replicas > 1) {
-      std::vector<placement> all{std::move(placed)};
-      for (std::size_t r = 1; r < replicas; ++r) {
-        all.push_back(parallel::tensor_parallel(model, chosen.axis, replicas_on(groups[r], w, target.devices), bytes,
-                                                messages)
-                        .where);
-      }
-      std::vector<device_id> firsts; // of the groups, for the all-reduces between them
-      for (const auto& g : groups) {
-        firsts.push_back(g.front());
-      }
-      const parallel::data_parallel_options how{.element_bytes = bytes};
-      const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, target.devices, firsts, o.contention,
-                                                          how.shard_updates, estimate);
-      auto both = parallel::data_parallel(step->in.model.ops, all, all_reduce.messages, how);
+      {.budget = {.moves = 2000, .stop = o_.budget.stop}, .jobs = o_.jobs});
+  }
+
+  /// Makes the step of these splits and runs it.
+  std::unique_ptr<parallel_step> run(split_ops_of_step& split) const {
+    split.made = parallel::tensor_parallel(model_, split.chosen.axis, where_, element_bytes_, messages());
+    split.origin = split.made.origin;
+    auto placed = split.made.where;
+    auto step = std::make_unique<parallel_step>();
+    step->in.spec = whole_.spec;
+    step->in.name = whole_.name;
+    step->in.from = whole_.from;
+    step->in.model = in_.model;
+    if (replicas() > 1) {
+      auto both = on_all_groups(split);
       step->in.model.ops = std::move(both.graph);
       placed = std::move(both.where);
-      origin = std::move(both.origin);
-      for (auto& v : origin) {
-        v = v == none ? none : made.origin[v];
+      split.origin = std::move(both.origin);
+    } else {
+      step->in.model.ops = std::move(split.made.graph);
+    }
+    run_step(o_, target_, table_, std::move(placed), in_.model.ops, split.origin, *step);
+    return step;
+  }
+
+  /// The step of the first group on each of them, with gradients reduced between them.
+  parallel::replicated_workload on_all_groups(const split_ops_of_step& split) const {
+    std::vector<placement> all{split.made.where};
+    std::vector<device_id> firsts; // of the groups, for the all-reduces between them
+    for (const auto& g : groups_) {
+      if (!firsts.empty()) {
+        const auto where = replicas_on(g, in_.model.ops, target_.devices);
+        all.push_back(parallel::tensor_parallel(model_, split.chosen.axis, where, element_bytes_, messages()).where);
+      }
+      firsts.push_back(g.front());
+    }
+    const parallel::data_parallel_options how{.element_bytes = element_bytes_};
+    const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, target_.devices, firsts, o_.contention,
+                                                        how.shard_updates, estimate_);
+    auto both = parallel::data_parallel(split.made.graph, all, all_reduce.messages, how);
+    for (auto& v : both.origin) {
+      v = v == none ? none : split.made.origin[v];
+    }
+    return both;
+  }
+
+  void describe(const split_ops_of_step& split, parallel_step& step) const {
+    const auto& axis = split.chosen.axis;
+    const bool of_batch = splits_batch(o_, in_, model_, ranks(), axis,
+                                       [&](op_id v) { return seconds_of(in_.model.ops, v, v); });
+    step.how = shard_ops(target_, model_, axis, split.made.resharded, devices_, replicas(), of_batch, split.origin,
+                         step.found.run);
+    step.how.value.batch = whole_.batch;
+    step.config = {.devices = static_cast<std::uint32_t>(devices_.size()),
+                   .replicas = static_cast<std::uint32_t>(of_batch ? devices_.size() : replicas()),
+                   .ranks = of_batch ? 1 : ranks(),
+                   .shards_updates = step.how.value.zero_stage > 0,
+                   .recomputes = o_.modelling.recompute.has_value()};
+    step.about = of_batch ? "its ops in parts of the batch" : "";
+    step.spec = replicas() > 1 ? fmt::format("data={},tensor={}", replicas(), ranks())
+                               : fmt::format("tensor={}", ranks());
+    step.found.strategy = tell(split, of_batch);
+  }
+
+  std::string tell(const split_ops_of_step& split, bool of_batch) const {
+    const auto& axis = split.chosen.axis;
+    const auto where = range_of(target_.devices, devices_);
+    auto text = fmt::format("{}{} of {} ops split among {}", of_batch ? "data parallelism, with " : "",
+                            std::ranges::count_if(axis, parallel::chosen_splits::in_parts), axis.size(),
+                            replicas() > 1 ? fmt::format("the {} devices of each of {} replicas, on {}", ranks(),
+                                                         replicas(), where)
+                                           : where);
+    const char* separator = "; ";
+    for (const auto& [what, count] : split.made.reshardings) {
+      if (what != parallel::resharding::nothing) {
+        text += fmt::format("{}{} {}{}", separator, count, parallel::to_string(what), count == 1 ? "" : "s");
+        separator = ", ";
       }
     }
-    run_step(o, target, table, std::move(placed), w, origin, *step);
-    capacity = capacity / 10 * 9;
+    return text;
   }
-  if (!step) {
-    return nullptr;
-  }
-  const bool of_batch = splits_batch(o, in, model, ranks, chosen.axis, [&](op_id v) {
-    return estimate.compute_time(w, v, target.devices, where.front()[v]);
-  });
-  step->how = shard_ops(target, model, chosen.axis, made.resharded, devices, replicas, of_batch, origin,
-                        step->found.run);
-  step->how.value.batch = whole.batch;
-  step->config = {.devices = static_cast<std::uint32_t>(devices.size()),
-                  .replicas = static_cast<std::uint32_t>(of_batch ? devices.size() : replicas),
-                  .ranks = of_batch ? 1 : ranks,
-                  .shards_updates = step->how.value.zero_stage > 0,
-                  .recomputes = o.modelling.recompute.has_value()};
-  step->about = of_batch ? "its ops in parts of the batch" : "";
-  step->spec = replicas > 1 ? fmt::format("data={},tensor={}", replicas, ranks) : fmt::format("tensor={}", ranks);
-  std::size_t split = 0;
-  for (const auto axis : chosen.axis) {
-    split += parallel::chosen_splits::in_parts(axis);
-  }
-  auto& strategy = step->found.strategy;
-  strategy = fmt::format("{}{} of {} ops split among {}", of_batch ? "data parallelism, with " : "", split,
-                         w.num_ops(),
-                         replicas > 1 ? fmt::format("the {} devices of each of {} replicas, on {}", ranks, replicas,
-                                                    range_of(target.devices, devices))
-                                      : range_of(target.devices, devices));
-  const char* separator = "; ";
-  for (const auto& [what, count] : made.reshardings) {
-    if (what != parallel::resharding::nothing) {
-      strategy += fmt::format("{}{} {}{}", separator, count, parallel::to_string(what), count == 1 ? "" : "s");
-      separator = ", ";
-    }
-  }
-  return step;
-}
+
+  const options& o_;
+  const tool::target& target_;
+  const tool::input& whole_;
+  const std::vector<device_id>& devices_;
+  const cost::efficiency_table& table_;
+  std::vector<std::vector<device_id>> groups_; // of devices, one for each replica
+  tool::input part_;                           // with the examples of a replica, if there are several
+  const tool::input& in_;
+  parallel::split_model model_;
+  parallel::split_ops parts_;
+  std::vector<placement> where_; // by rank of the first group
+  tool::estimate estimate_;
+  parallel::fastest_resharding fastest_;
+  double element_bytes_;
+};
 
 } // namespace
 
@@ -620,26 +689,57 @@ std::string why_not_split(std::uint64_t batch, std::size_t ranks, std::size_t de
                          : fmt::format("a batch of {} cannot be divided by 2 to {}", batch, devices);
 }
 
+std::string why_no_experts(const options& o, std::size_t count) {
+  const bool lack = o.split_experts && *o.split_experts && count < std::max<std::size_t>(o.ranks, 2);
+  return !lack        ? ""
+         : count == 0 ? "there are no experts, as in layer_1/expert_0/weights, among the names of its ops"
+                      : fmt::format("there are {} experts for {} devices", count, o.ranks);
+}
+
+std::string name_of_batch_split(std::size_t ranks, bool sharded, bool experts) {
+  return fmt::format("{} × data{}", ranks,
+                     experts ? sharded ? ", experts, sharded" : ", experts"
+                     : sharded ? ", sharded updates"
+                               : "");
+}
+
+/// Notes the least batch that pays, or nothing if that is 0.
+void note_least_batch(std::uint64_t batch, parallel_answer& all) {
+  for (std::size_t i = 0; batch != 0 && i < all.kept.size(); ++i) {
+    all.kept[i]->cost_notes.push_back(fmt::format("on these devices data parallelism is faster than one of them from a "
+                                                  "batch of {} on", batch));
+  }
+}
+
+/// So many of these devices, those that are joined best for reducing gradients.
+std::vector<device_id> best_joined(const options& o, const tool::target& target, const std::vector<device_id>& devices,
+                                   std::size_t ranks, bool sharded) {
+  return joined_devices(o, target, devices,
+                        {{static_cast<std::uint32_t>(ranks),
+                          sharded ? mesh_traffic::in_parts : mesh_traffic::all_reduce}});
+}
+
+/// The updates with which a step fits on the number of devices that was tried last: all on each device, or in parts.
+struct fitting_updates {
+  bool whole = true, sharded = true;
+
+  /// `first`: no other number was tried, and all ways are shown.
+  bool is_worthwhile(bool in_parts, bool first) const { return sharded && (in_parts ? first || !whole : whole); }
+};
+
 /// Splits the batch among 2, 3, … devices.
 void split_batch(const options& o, const tool::target& target, const tool::input& in,
                  const std::vector<device_id>& devices, const cost::efficiency_table& table,
                  const std::function<void(const std::string&)>& on_stage, parallel_answer& all) {
   const hopeless_ways is_hopeless{o, target, in, devices.front(), table};
   // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
-  struct {
-    bool whole = true, sharded = true;
-  } fits[2]; // with experts on all devices, and on one each
+  fitting_updates fits[2]; // with experts on all devices, and on one each
   bool first = true;
   const auto num_experts = parallel::count_experts(in.model.ops);
-  if (o.split_experts && *o.split_experts && num_experts < std::max<std::size_t>(o.ranks, 2)) {
-    all.why_not = num_experts == 0 ? "there are no experts, as in layer_1/expert_0/weights, among the names of its ops"
-                                   : fmt::format("there are {} experts for {} devices", num_experts, o.ranks);
-    return;
-  }
+  all.why_not = why_no_experts(o, num_experts);
   constexpr std::size_t max_numbers = 6; // of devices
   std::function<std::uint64_t()> least_batch; // that the best way of these pays for
-  std::size_t tried = 0;
-  for (std::size_t ranks = devices.size(); ranks > 1 && tried < max_numbers; --ranks) {
+  for (std::size_t ranks = devices.size(), tried = 0; ranks > 1 && tried < max_numbers; --ranks) {
     if (is_stopped(o) || !all.why_not.empty() || !(fits[0].sharded || (fits[1].sharded && num_experts >= ranks))) {
       break;
     }
@@ -651,14 +751,11 @@ void split_batch(const options& o, const tool::target& target, const tool::input
     for (const auto& [sharded, experts] :
          {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
       auto& kind = fits[experts];
-      const bool is_worthwhile = kind.sharded && (sharded ? first || !kind.whole : kind.whole);
-      if ((o.shard_updates ? *o.shard_updates != sharded : !is_worthwhile) ||
+      if (!(o.shard_updates ? *o.shard_updates == sharded : kind.is_worthwhile(sharded, first)) ||
           (o.split_experts ? *o.split_experts != experts : experts && num_experts < ranks)) {
         continue;
       }
-      const mesh_level of_ranks{static_cast<std::uint32_t>(ranks),
-                                sharded ? mesh_traffic::in_parts : mesh_traffic::all_reduce};
-      const auto split = even_split(joined_devices(o, target, devices, {of_ranks}), in.batch, sharded, experts);
+      const auto split = even_split(best_joined(o, target, devices, ranks, sharded), in.batch, sharded, experts);
       std::unique_ptr<parallel_step> step;
       try {
         step = make_step(o, target, in, split, table);
@@ -676,12 +773,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
       }
       (sharded ? kind.sharded : kind.whole) = step->found.found;
       const auto* const fastest = all.fastest();
-      keep_best(std::move(step),
-                fmt::format("{} × data{}", ranks,
-                            experts ? sharded ? ", experts, sharded" : ", experts"
-                            : sharded ? ", sharded updates"
-                                      : ""),
-                in, all);
+      keep_best(std::move(step), name_of_batch_split(ranks, sharded, experts), in, all);
       if (all.fastest() != fastest && !is_hopeless.is_large(ranks)) {
         least_batch = [&, split] { return least_batch_that_pays(o, target, in, split, table); };
       }
@@ -690,12 +782,7 @@ void split_batch(const options& o, const tool::target& target, const tool::input
   }
   if (least_batch) {
     on_stage("trying smaller batches");
-    if (const auto batch = least_batch(); batch != 0) {
-      for (auto& x : all.kept) {
-        x->cost_notes.push_back(fmt::format("on these devices data parallelism is faster than one of them from a batch "
-                                            "of {} on", batch));
-      }
-    }
+    note_least_batch(least_batch(), all);
   }
   if (all.ways.empty() && all.why_not.empty()) {
     all.why_not = why_not_split(in.batch, o.ranks, devices.size());
@@ -766,7 +853,7 @@ void split_ops(const options& o, const tool::target& target, const tool::input& 
                                  : std::numeric_limits<double>::infinity();
     const auto name = name_of_split(replicas, ranks);
     try {
-      if (auto step = make_split_step(o, target, in, some, replicas, faster_than, table)) {
+      if (auto step = split_step_maker(o, target, in, some, replicas, table)(faster_than)) {
         const bool is_best = step->found.run.makespan < fastest;
         fastest = std::min(fastest, step->found.run.makespan);
         const bool of_batch = step->config.ranks == 1;

@@ -53,6 +53,52 @@ inline std::string ranges_of(const std::vector<std::uint32_t>& numbers, const st
                          names[numbers.back()];
 }
 
+/// The collectives of each part of a model, such as `2 all-reduces`, by their tensors.
+template <class PartOf>
+std::vector<std::string> sent_by_part(const std::vector<parallel::resharded_tensor>& resharded, std::uint32_t parts,
+                                      const PartOf& part_of) {
+  std::vector<std::map<parallel::resharding, std::size_t>> counts(parts);
+  for (const auto& r : resharded) {
+    if (r.what != parallel::resharding::nothing) {
+      ++counts[part_of(r.tensor)][r.what];
+    }
+  }
+  std::vector<std::string> sent(parts);
+  for (std::uint32_t i = 0; i < parts; ++i) {
+    for (const auto& [what, count] : counts[i]) {
+      sent[i] += (sent[i].empty() ? "" : ", ") + std::to_string(count) + " " + std::string{to_string(what)} +
+                 (count == 1 ? "" : "s");
+    }
+  }
+  return sent;
+}
+
+/// Layers that are alike as one, those with most bytes first; without those that have nothing.
+inline std::vector<layer_sharding> each_once(std::vector<layer_sharding> found, const std::vector<byte_count>& bytes,
+                                             const std::vector<std::string>& names) {
+  std::vector<std::pair<layer_sharding, std::vector<std::uint32_t>>> groups; // with the layers that are alike
+  for (std::uint32_t i = 0; i < found.size(); ++i) {
+    if (found[i] == layer_sharding{}) {
+      continue;
+    }
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == found[i]; });
+    if (same == groups.end()) {
+      groups.emplace_back(std::move(found[i]), std::vector{i});
+    } else {
+      same->second.push_back(i);
+    }
+  }
+  const auto bytes_of = [&](const auto& g) { return g.second.size() * bytes[g.second.front()]; };
+  std::stable_sort(groups.begin(), groups.end(),
+                   [&](const auto& a, const auto& b) { return bytes_of(a) > bytes_of(b); });
+  std::vector<layer_sharding> result;
+  for (auto& [l, numbers] : groups) {
+    l.layers = ranges_of(numbers, names);
+    result.push_back(std::move(l));
+  }
+  return result;
+}
+
 } // namespace detail
 
 /// The mesh and what is whole on it, such as `2 × data, 4 × tensor on gpu0 to gpu7; 1.45 GiB of 5.80 GiB of parameters
@@ -124,39 +170,13 @@ std::vector<layer_sharding> sharding_by_layer(const Problem& p, const parallel::
       l.whole_bytes += x.bytes;
     }
   }
-  std::vector<std::map<parallel::resharding, std::size_t>> counts(parts);
-  for (const auto& r : resharded) {
-    if (r.what != parallel::resharding::nothing) {
-      ++counts[part_of(p.workload().producer(r.tensor))][r.what];
-    }
-  }
+  const auto sent = detail::sent_by_part(resharded, parts, [&](tensor_id t) {
+    return part_of(p.workload().producer(t));
+  });
   for (std::uint32_t i = 0; i < parts; ++i) {
-    for (const auto& [what, count] : counts[i]) {
-      found[i].sent += (found[i].sent.empty() ? "" : ", ") + std::to_string(count) + " " +
-                       std::string{to_string(what)} + (count == 1 ? "" : "s");
-    }
+    found[i].sent = sent[i];
   }
-  std::vector<std::pair<layer_sharding, std::vector<std::uint32_t>>> groups; // with the layers that are alike
-  for (std::uint32_t i = 0; i < parts; ++i) {
-    if (found[i] == layer_sharding{}) {
-      continue;
-    }
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == found[i]; });
-    if (same == groups.end()) {
-      groups.emplace_back(std::move(found[i]), std::vector{i});
-    } else {
-      same->second.push_back(i);
-    }
-  }
-  const auto bytes_of = [&](const auto& g) { return g.second.size() * bytes[g.second.front()]; };
-  std::stable_sort(groups.begin(), groups.end(),
-                   [&](const auto& a, const auto& b) { return bytes_of(a) > bytes_of(b); });
-  std::vector<layer_sharding> result;
-  for (auto& [l, numbers] : groups) {
-    l.layers = detail::ranges_of(numbers, names);
-    result.push_back(std::move(l));
-  }
-  return result;
+  return detail::each_once(std::move(found), bytes, names);
 }
 
 } // namespace weft::report

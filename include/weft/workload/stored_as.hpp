@@ -36,65 +36,54 @@ struct attention_ops {
   std::vector<op_id> ops = {}; ///< from the product of queries and keys to that with the values, ascending
 };
 
-/// The attentions, one per layer of a transformer: a softmax whose result is a factor of a product of two tensors, with
-/// what lies between that and the product before it; few ops without parameters each. And ops that are an attention as
-/// a whole. Which ops those are, the catalogue says (`ops::facts::attends`). In the order of the softmaxes. Of a
-/// training step, `is_backward` has the ops of the backward pass, per op, which are no part of one; empty: none are.
-/// Complexity: O(n + m).
-template <named_workload Workload>
-std::vector<attention_ops> attentions(const Workload& w, const std::vector<bool>& is_backward = {}) {
-  constexpr std::size_t max_between = 8; // scale, mask, cast, dropout
-  constexpr std::size_t max_seen = 64;   // neighbours of those: what has more is read by all layers
-  std::vector<std::size_t> reads;
-  for (const op_id v : ids(w.num_ops())) {
-    const auto inputs = w.inputs(v);
-    reads.push_back(static_cast<std::size_t>(
-      std::count_if(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; })));
+namespace detail {
+
+/// Finds the attentions of a model around their softmaxes.
+template <class Workload>
+class attention_finder {
+public:
+  attention_finder(const Workload& w, const std::vector<bool>& is_backward) : w_{w}, is_backward_{is_backward} {
+    for (const op_id v : ids(w.num_ops())) {
+      const auto inputs = w.inputs(v);
+      reads_.push_back(static_cast<std::size_t>(
+        std::count_if(inputs.begin(), inputs.end(), [&](tensor_id t) { return w.bytes(t) > 0; })));
+    }
   }
-  const auto is_product = [&](op_id v) { return ops::facts_of(w.type(v)).gradient.product; };
-  const auto contains = [](const std::vector<op_id>& list, op_id v) {
-    return std::find(list.begin(), list.end(), v) != list.end();
-  };
-  // Goes on from ops to their neighbours, `none` for those that do not count; true if that leads to a product of two
-  // tensors, which is the last to be added.
-  const auto walk = [&](std::vector<op_id>& list, const auto& each_neighbour) {
-    bool found = false;
-    std::size_t seen = 0;
-    for (std::size_t i = 0; i < list.size() && list.size() <= max_between && seen < max_seen; ++i) {
-      if (i > 0 && is_product(list[i])) {
+
+  std::vector<attention_ops> operator()() const {
+    std::vector<attention_ops> all;
+    for (const op_id v : ids(w_.num_ops())) {
+      const auto part = ops::facts_of(w_.type(v)).attends;
+      if (is_backward(v)) {
         continue;
       }
-      each_neighbour(list[i], [&](op_id v) {
-        if (v != none && !is_backward.empty() && is_backward[v]) {
-          return true;
-        }
-        const bool inner = v != none && reads[v] > (is_product(v) ? 1u : 0u) && w.resident_bytes(v) == 0;
-        if (inner && !contains(list, v)) {
-          list.push_back(v);
-          found = found || is_product(v);
-        }
-        return ++seen < max_seen;
-      });
+      if (part == ops::attention_part::whole) {
+        all.push_back({v, {v}});
+      }
+      if (part != ops::attention_part::softmax) {
+        continue;
+      }
+      if (auto found = around(v); !found.empty()) {
+        all.push_back({v, std::move(found)});
+      }
     }
-    return found;
-  };
-  std::vector<attention_ops> all;
-  for (const op_id v : ids(w.num_ops())) {
-    const auto part = ops::facts_of(w.type(v)).attends;
-    if (!is_backward.empty() && is_backward[v]) {
-      continue;
-    }
-    if (part == ops::attention_part::whole) {
-      all.push_back({v, {v}});
-    }
-    if (part != ops::attention_part::softmax) {
-      continue;
-    }
-    std::vector<op_id> after{v};
-    std::vector<op_id> before{v};
+    return all;
+  }
+
+private:
+  static constexpr std::size_t max_between = 8; // scale, mask, cast, dropout
+  static constexpr std::size_t max_seen = 64;   // neighbours of those: what has more is read by all layers
+
+  bool is_backward(op_id v) const { return !is_backward_.empty() && is_backward_[v]; }
+  bool is_product(op_id v) const { return ops::facts_of(w_.type(v)).gradient.product; }
+
+  /// The ops from a product before a softmax to one after it; none if there are no such products.
+  std::vector<op_id> around(op_id softmax) const {
+    std::vector<op_id> after{softmax};
+    std::vector<op_id> before{softmax};
     const bool is_factor = walk(after, [&](op_id u, const auto& go) {
-      for (const tensor_id t : w.outputs(u)) {
-        for (const op_id reader : w.consumers(t)) {
+      for (const tensor_id t : w_.outputs(u)) {
+        for (const op_id reader : w_.consumers(t)) {
           if (!go(reader)) {
             return;
           }
@@ -102,19 +91,60 @@ std::vector<attention_ops> attentions(const Workload& w, const std::vector<bool>
       }
     });
     const bool of_product = walk(before, [&](op_id u, const auto& go) {
-      for (const tensor_id t : w.inputs(u)) {
-        if (!go(w.bytes(t) > 0 ? w.producer(t) : none)) {
+      for (const tensor_id t : w_.inputs(u)) {
+        if (!go(w_.bytes(t) > 0 ? w_.producer(t) : none)) {
           return;
         }
       }
     });
-    if (is_factor && of_product) {
-      after.insert(after.end(), before.begin() + 1, before.end());
-      std::sort(after.begin(), after.end());
-      all.push_back({v, std::move(after)});
+    if (!is_factor || !of_product) {
+      return {};
     }
+    after.insert(after.end(), before.begin() + 1, before.end());
+    std::sort(after.begin(), after.end());
+    return after;
   }
-  return all;
+
+  /// Goes on from ops to their neighbours, `none` for those that do not count; true if that leads to a product of two
+  /// tensors, which is the last to be added.
+  template <class EachNeighbour>
+  bool walk(std::vector<op_id>& list, const EachNeighbour& each_neighbour) const {
+    bool found = false;
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < list.size() && list.size() <= max_between && seen < max_seen; ++i) {
+      if (i > 0 && is_product(list[i])) {
+        continue;
+      }
+      each_neighbour(list[i], [&](op_id v) {
+        if (v != none && is_backward(v)) {
+          return true;
+        }
+        const bool inner = v != none && reads_[v] > (is_product(v) ? 1u : 0u) && w_.resident_bytes(v) == 0;
+        if (inner && std::find(list.begin(), list.end(), v) == list.end()) {
+          list.push_back(v);
+          found = found || is_product(v);
+        }
+        return ++seen < max_seen;
+      });
+    }
+    return found;
+  }
+
+  const Workload& w_;
+  const std::vector<bool>& is_backward_;
+  std::vector<std::size_t> reads_; // by op, inputs with bytes
+};
+
+} // namespace detail
+
+/// The attentions, one per layer of a transformer: a softmax whose result is a factor of a product of two tensors, with
+/// what lies between that and the product before it; few ops without parameters each. And ops that are an attention as
+/// a whole. Which ops those are, the catalogue says (`ops::facts::attends`). In the order of the softmaxes. Of a
+/// training step, `is_backward` has the ops of the backward pass, per op, which are no part of one; empty: none are.
+/// Complexity: O(n + m).
+template <named_workload Workload>
+std::vector<attention_ops> attentions(const Workload& w, const std::vector<bool>& is_backward = {}) {
+  return detail::attention_finder{w, is_backward}();
 }
 
 namespace detail {
