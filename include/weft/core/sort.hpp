@@ -33,12 +33,13 @@ constexpr void insert_each(T* first, T* from, T* last, Before& before) {
 /// The heap sort that ends what quicksort would take n² steps for. It hardly ever runs, so it need not be long code.
 template <class T, class Before>
 [[gnu::cold, gnu::noinline]] constexpr void heap_sort(T* a, std::size_t n, Before& before) {
+  using std::swap; // and those of T's namespace
   for (std::size_t start = n / 2, end = n; end > 1;) {
     if (start > 0) {
       --start;
     } else {
       --end;
-      std::swap(a[0], a[end]);
+      swap(a[0], a[end]);
     }
     T moved = std::move(a[start]);
     std::size_t hole = start;
@@ -56,6 +57,7 @@ template <class T, class Before>
 /// Quicksort by the median of three until pieces have 16 elements.
 template <class T, class Before>
 constexpr void partition_until_small(T* first, T* last, int depth, Before& before) {
+  using std::swap;
   while (last - first > 16) {
     if (depth-- == 0) {
       heap_sort(first, static_cast<std::size_t>(last - first), before);
@@ -66,7 +68,7 @@ constexpr void partition_until_small(T* first, T* last, int depth, Before& befor
     T* c = last - 1;
     T* median = before(*a, *b) ? (before(*b, *c) ? b : before(*a, *c) ? c : a)
                                : before(*a, *c) ? a : before(*b, *c) ? c : b;
-    std::swap(*first, *median);
+    swap(*first, *median);
     T* low = first + 1;
     T* high = last;
     for (;; ++low) { // the pivot's equals stop both sides, so neither leaves the piece
@@ -80,7 +82,7 @@ constexpr void partition_until_small(T* first, T* last, int depth, Before& befor
       if (!(low < high)) {
         break;
       }
-      std::swap(*low, *high);
+      swap(*low, *high);
     }
     partition_until_small(low, last, depth, before);
     last = low;
