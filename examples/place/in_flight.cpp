@@ -3,7 +3,7 @@
 
 #include "weft/throughput/in_flight.hpp"
 #include "weft/throughput/loads.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 
 #include <fmt/format.h>
 
@@ -27,8 +27,7 @@ std::string about_steps_in_flight(const problem& p, const answer& a) {
     fullest = share(d) > share(fullest) ? d : fullest;
     more = more || all[d] > one[d];
   }
-  const auto ops = ids(p.num_ops());
-  if (!more && std::none_of(ops.begin(), ops.end(), [&](op_id v) { return is_update(p.workload().type(v)); })) {
+  if (!more && !is_training_step(p.workload())) {
     return {};
   }
   const auto steps = std::max(1.0, period > 0 ? std::ceil(a.run.makespan / period - 1e-9) : 1.0);

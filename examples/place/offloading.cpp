@@ -10,7 +10,7 @@
 #include "weft/simulate/contention.hpp"
 #include "weft/solve/offloading.hpp"
 #include "weft/validate/memory_shortage.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 
 #include <fmt/format.h>
 
@@ -32,8 +32,7 @@ constexpr std::size_t max_runs = 40;
 
 void check(const tool::input& in) {
   const auto& w = in.model.ops;
-  const auto all = ids(w.num_ops());
-  if (std::none_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); })) {
+  if (!is_training_step(w)) {
     throw error(fmt::format("--offload auto is for training steps, and '{}' trains nothing; --train makes a step of a "
                             "forward model, as in zoo:gpt2_small:inference --train adam", in.spec));
   }

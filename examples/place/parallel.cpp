@@ -10,18 +10,19 @@
 #include "weft/bound/best.hpp"
 #include "weft/bound/live_memory.hpp"
 #include "weft/core/readable.hpp"
-#include "weft/model/graph.hpp"
 #include "weft/parallel/batch_parts.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/experts.hpp"
+#include "weft/parallel/gradients.hpp"
 #include "weft/parallel/placed_way.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/platform/canonical_order.hpp"
 #include "weft/report/names.hpp"
 #include "weft/validate/memory_shortage.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/role.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -122,8 +123,16 @@ private:
   std::vector<const workload*> all_;
 };
 
+/// The reason for which replicas may not do a step whose own ops change its parameters; empty if they may.
+std::string why_unknown_gradients(const tool::input& in) {
+  return !in.changes_parameters || !parallel::gradients(in.model.ops).empty()
+           ? std::string{}
+           : "its own ops change its parameters, and it is not known which of their inputs are gradients";
+}
+
 /// The bytes of all gradients of a step; 0 if it trains nothing. Throws `error` if its updates are not understood.
-byte_count gradient_bytes(const workload& step) {
+byte_count gradient_bytes(const tool::input& in) {
+  const auto& step = in.model.ops;
   byte_count bytes = 0;
   for (const tensor_id t : parallel::gradients(step)) {
     bytes += step.bytes(t);
@@ -131,6 +140,9 @@ byte_count gradient_bytes(const workload& step) {
   if (const auto type = bytes == 0 ? unknown_update(step) : std::string{}; !type.empty()) {
     throw error(fmt::format("it changes its variables by ops of type {}, and it is not known which of their inputs are "
                             "gradients", type));
+  }
+  if (const auto why = why_unknown_gradients(in); !why.empty()) {
+    throw error(why);
   }
   return bytes;
 }
@@ -176,7 +188,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     }
     how.shared = {&whole.model.ops, parallel::expert_owners(one, static_cast<std::uint32_t>(ranks))};
   }
-  const auto gradients = gradient_bytes(one);
+  const auto gradients = gradient_bytes(step->in);
   if (gradients == 0 && split.shard_updates) {
     return nullptr;
   }
@@ -395,16 +407,22 @@ private:
 /// are known. Where ops are split along the batch instead, what they add up is sent.
 static std::string why_not_replicated(const tool::input& in) {
   constexpr auto instead = "; --parallel tensor splits ops along the batch, too, and adds up what has to be";
-  if (in.step || !in.model.graph) {
-    return {};
+  if (const auto why = why_unknown_gradients(in); !why.empty()) {
+    return why + instead;
   }
-  if (changes_parameters(*in.model.graph)) {
-    return fmt::format("its own ops change its parameters, and it is not known which of their inputs are gradients{}",
-                       instead);
-  }
-  return in.summed_by == none ? std::string{}
-                              : fmt::format("{} adds up over the batch, as for a gradient{}",
-                                            (*in.model.graph)[in.summed_by].name, instead);
+  return in.step || in.changes_parameters || in.summed_by.empty()
+           ? std::string{}
+           : fmt::format("{} adds up over the batch, as for a gradient{}", in.summed_by, instead);
+}
+
+/// The reason for which a step is not cut into stages, or its batch into micro-batches; empty if it may be.
+static std::string why_not_in_stages(const tool::input& in) {
+  const auto& w = in.model.ops;
+  const auto all = ids(w.num_ops());
+  return std::none_of(all.begin(), all.end(), [&](op_id v) { return w.role(v) == op_role::parameter_gradient; })
+           ? std::string{}
+           : "it was traced with its optimiser, and which of its ops are of the backward pass is not known; --train "
+             "makes a step of its forward pass, of which it is";
 }
 
 std::string why_not_in_parts(const options& o, const tool::input& in) {
@@ -911,7 +929,8 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
     }
   }
   if (o.parallel == pipeline || o.parallel == automatic) {
-    if (auto why = why_not_in_parts(o, in); !why.empty()) {
+    auto why = why_not_in_parts(o, in);
+    if (why = why.empty() ? why_not_in_stages(in) : std::move(why); !why.empty()) {
       all.why_not = o.parallel == pipeline ? std::move(why) : all.why_not;
     } else if (o.parallel == pipeline || devices.size() > 1 ||
                !fits_one_device(o, target, in, devices.front(), table)) {

@@ -22,6 +22,7 @@
 #include "weft/simulate/memory.hpp"
 #include "weft/solve/recomputation.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/role.hpp"
 
 #include <fmt/format.h>
 
@@ -482,11 +483,6 @@ void write_exports(const options& o, const tool::input& whole, const staged_mode
   }
 }
 
-bool is_trained(const workload& w) {
-  const auto all = ids(w.num_ops());
-  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
-}
-
 /// A step of that shape. Null if no order of it is faster than `faster_than` seconds; without a problem (`made`) if no
 /// order was found that fits.
 std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& target, const tool::input& whole,
@@ -538,10 +534,10 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     const auto& w = staged.graph;
     for (const op_id v : ids(w.num_ops())) {
       bool is_shared = !staged.repeated[v];
-      bool is_read = is_update(w.type(v));
+      bool is_read = is_update(w, v);
       for (const tensor_id t : w.outputs(v)) {
         for (const op_id c : w.consumers(t)) {
-          is_shared = is_shared && (is_update(w.type(v)) || is_update(w.type(c)));
+          is_shared = is_shared && (is_update(w, v) || is_update(w, c));
           is_read = true;
         }
       }
@@ -661,7 +657,7 @@ std::unique_ptr<parallel_step> make_step(const options& o, const tool::target& t
     const auto on_what = shape.devices() == 1 ? report::device_name(target.devices, devices.front())
                                               : range_of(target.devices, devices);
     a.strategy = fmt::format("{} on {}, {} micro-batches of {} sample{}{}{}, devices idle for {:.1f} % of the step",
-                             staged.num_stages == 1 ? is_trained(graph) ? "gradient accumulation"
+                             staged.num_stages == 1 ? is_training_step(graph) ? "gradient accumulation"
                                                                         : "parts of the batch one after the other"
                              : shape.turns > 1      ? fmt::format("pipeline of {} stages, {} per device,",
                                                                   staged.num_stages, shape.turns)

@@ -8,6 +8,7 @@
 #include "weft/problem.hpp"
 #include "weft/report/names.hpp"
 #include "weft/report/sharding_summary.hpp"
+#include "weft/workload/role.hpp"
 
 #include <fmt/format.h>
 
@@ -35,11 +36,6 @@ std::vector<op_id> origin_of(const tool::input& in) {
 std::size_t added_ops(const tool::input& in) {
   return in.step ? in.step->op.size() - static_cast<std::size_t>(std::ranges::count(in.step->role, step_role::forward))
                  : 0;
-}
-
-bool has_updates(const workload& w) {
-  const auto all = ids(w.num_ops());
-  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
 }
 
 std::vector<std::string> device_names(const platform<>& p) {
@@ -104,7 +100,7 @@ step_sharding shard_batch(const tool::target& target, const tool::input& one, co
   const auto& w = one.model.ops;
   step_sharding s;
   s.value = {.mesh = {.axes = {{"data", static_cast<std::uint32_t>(devices.size())}}, .devices = devices},
-             .trains = has_updates(w),
+             .trains = is_training_step(w),
              .zero_stage = shard_updates ? 2u : 0u};
   if (has_axes(one)) {
     const auto m = axes_of(one);
@@ -127,7 +123,7 @@ step_sharding shard_ops(const tool::target& target, const parallel::split_model&
   const auto count = static_cast<std::uint32_t>(replicas);
   const auto ranks = static_cast<std::uint32_t>(devices.size() / replicas);
   step_sharding s;
-  s.value = {.mesh = {.devices = devices}, .trains = has_updates(*m.ops)};
+  s.value = {.mesh = {.devices = devices}, .trains = is_training_step(*m.ops)};
   if (replicas > 1) {
     s.value.mesh.axes.push_back({"data", count});
   }

@@ -50,6 +50,7 @@
 #include "weft/model/graph_of_network.hpp"
 #include "weft/model/lower.hpp"
 #include "weft/model/traced_workload.hpp"
+#include "weft/model/training_roles.hpp"
 
 #include "weft/partition/on_accelerators.hpp"
 #include "weft/partition/pin.hpp"

@@ -11,7 +11,7 @@
 #include "weft/io/text.hpp"
 #include "weft/io/times_csv.hpp"
 #include "weft/ops/catalogue.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/slots.hpp"
 
 #include <fmt/format.h>
@@ -117,7 +117,7 @@ std::string in_figures(const estimate& base, const weft::workload& w, const weft
     }
     estimated += least;
     at_peak += peak.compute_time(w, v, q, fastest);
-    if (!weft::is_update(w.type(v))) {
+    if (!weft::is_update(w, v)) {
       arithmetic[weft::ops::use_of(w.type(v))].add(share_of_peak(e, q.devices()[fastest]));
     }
     overhead.add(std::max(e.overhead, e.launch));
@@ -263,7 +263,7 @@ estimate make_estimate(const model_options& o, const input& in, const target& on
 
 std::string about_updates(const weft::workload& w) {
   const auto ops = weft::ids(w.num_ops());
-  const bool trains = std::any_of(ops.begin(), ops.end(), [&](weft::op_id v) { return weft::is_update(w.type(v)); });
+  const bool trains = weft::is_training_step(w);
   const bool has_types = std::any_of(ops.begin(), ops.end(), [&](weft::op_id v) { return !w.type(v).empty(); });
   if (!trains && has_types) {
     return {};

@@ -16,11 +16,12 @@
 #include "weft/io/wfformat.hpp"
 #include "weft/model/batch.hpp"
 #include "weft/partition/layer_split.hpp"
-#include "weft/partition/op_name.hpp"
 #include "weft/workload/fused.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/in_place.hpp"
+#include "weft/workload/op_name.hpp"
 #include "weft/workload/recomputed.hpp"
+#include "weft/workload/role.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -170,24 +171,18 @@ std::vector<op_id> blocks_of(const input& in) {
   std::unordered_map<std::string_view, op_id> blocks;
   std::vector<op_id> block_of(w.num_ops(), none);
   for (const op_id v : ids(in.num_own_ops)) {
-    if (const auto layer = partition::op_name{w.name(v)}.layer(true); !layer.empty()) {
+    if (const auto layer = op_name{w.name(v)}.layer(true); !layer.empty()) {
       block_of[v] = blocks.try_emplace(layer, static_cast<op_id>(blocks.size())).first->second;
     }
   }
   return block_of;
 }
 
-bool is_gradient(const input& in, op_id v) { return partition::op_name{in.model.ops.name(v)}.is_gradient; }
-
-std::vector<bool> backward_pass(const input& in) {
-  return backward_ops(in.model.ops, [&](op_id v) { return is_gradient(in, v); });
-}
-
 /// The ops to be made again, in the first `num_blocks` blocks.
 std::vector<op_id> recomputed(recomputation what, std::uint32_t num_blocks, const input& in) {
   const auto block_of = blocks_of(in);
   auto ops = recomputed_ops(in.model.ops, what, [&](op_id v) { return block_of[v] < num_blocks ? block_of[v] : none; },
-                            backward_pass(in));
+                            backward_ops(in.model.ops));
   if (ops.empty()) {
     throw error(fmt::format("--recompute: no {} of '{}' were found; blocks are told from the names of ops, such as "
                             "layer_3/…, attentions by their softmax",
@@ -258,8 +253,9 @@ void take_frozen(const frozen_parameters& f, input& in) {
 }
 
 void require_gradients(const input& in) {
-  const auto all = ids(in.model.ops.num_ops());
-  if (std::none_of(all.begin(), all.end(), [&](op_id v) { return is_gradient(in, v); })) {
+  const auto& w = in.model.ops;
+  const auto all = ids(w.num_ops());
+  if (std::none_of(all.begin(), all.end(), [&](op_id v) { return is_gradient(w, v); })) {
     throw error(fmt::format("--recompute is for training steps; --train adds the backward pass to a forward model, as "
                             "in zoo:gpt2_small:inference --train adam --recompute blocks. No op of '{}' is called a "
                             "gradient, such as gradients/…", in.spec));
@@ -270,8 +266,7 @@ void require_gradients(const input& in) {
 void recompute(const model_options& o, input& in) {
   auto& m = in.model;
   const auto& w = m.ops;
-  auto step = recomputed_step(w, recomputed(*o.recompute, o.recomputed_blocks, in),
-                              [&](op_id v) { return is_gradient(in, v); });
+  auto step = recomputed_step(w, recomputed(*o.recompute, o.recomputed_blocks, in));
   const auto again = step.graph.num_ops() - w.num_ops();
   const bool has_origin = in.origin.size() == w.num_ops();
   for (std::size_t v = w.num_ops(); v < step.origin.size(); ++v) {
@@ -301,8 +296,7 @@ void set_memory(const model_options& o, input& in) {
       fmt::format("numbers are taken to be {}, as wide as the file has them", to_string(*o.numbers)));
   } else if (o.numbers) {
     const storage_format format{.tensor_bits = bits, .weight_bits = o.weight_bits.value_or(bits)};
-    const auto all = ids(w.num_ops());
-    const bool trains = std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+    const bool trains = is_training_step(w);
     if (trains && format.weight_bits < 16) {
       throw error("--dtype: a training step with weights of fewer than 16 bits is not known here; use bf16 or fp16");
     }
@@ -348,6 +342,8 @@ input fused(const model_options& o, input in) {
                .from = whole->from,
                .batch = whole->batch,
                .ccr = whole->ccr,
+               .summed_by = whole->summed_by,
+               .changes_parameters = whole->changes_parameters,
                .takes_any_unit = whole->takes_any_unit,
                .unfused = whole,
                .into = std::move(made.into)};
@@ -423,7 +419,8 @@ static void take_batch(std::uint64_t given, input& in) {
     return;
   }
   const auto found = batch_of(*in.model.graph);
-  in.summed_by = found.summed_by;
+  in.changes_parameters = changes_parameters(*in.model.graph);
+  in.summed_by = found.summed_by != none ? (*in.model.graph)[found.summed_by].name : std::string{};
   if (given == 0 && found.size > 1) {
     in.batch = found.size;
     in.model.notes.push_back(fmt::format("the batch is taken to be {}, the outermost extent of what the model is "
@@ -577,8 +574,7 @@ std::string list_assumed(const model& m) {
 void share_memory(const model_options& o, input& in) {
   auto& w = in.model.ops;
   if (o.in_place ? *o.in_place : in.model.format != io::json_workload_reader::format()) {
-    const auto all = ids(w.num_ops());
-    const bool trains = std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+    const bool trains = is_training_step(w);
     w = with_shared_memory(w, o.in_place || !trains, in.model.returned);
   } else if (o.in_place) {
     w = w.with_output_memory(std::vector<output_memory>(w.num_ops(), output_memory::own));
@@ -596,7 +592,7 @@ static const input& with_own_ops(const input& in) { return in.unfused ? *in.unfu
 
 bool has_attentions(const input& in) {
   const auto& whole = with_own_ops(in);
-  return !attentions(whole.model.ops, backward_pass(whole)).empty();
+  return !attentions(whole.model.ops, backward_ops(whole.model.ops)).empty();
 }
 
 std::uint32_t num_blocks(const input& in) {

@@ -59,7 +59,8 @@ struct input {
   std::shared_ptr<const weft::step_origins> step = {}; ///< of a training step made of a forward model
   std::uint64_t batch = 0; ///< examples of a step: those of the bundled network, or of --batch; 0: as the file says
   std::optional<double> ccr = {}; ///< of a generated graph: what `fit_ccr` gives it on a platform
-  weft::op_id summed_by = weft::none; ///< an op of the file that adds up over the batch, see `weft::graph_batch`
+  std::string summed_by = {};       ///< an op of the file that adds up over the batch, see `weft::graph_batch`
+  bool changes_parameters = false;  ///< own ops of the file do
   std::vector<weft::byte_count> frozen = {}; ///< of what the first ops hold, the bytes that are not trained
   std::size_t num_own_ops = 0; ///< the first ops of the workload are those of the file or the network, in its order
   bool takes_any_unit = false; ///< the file leaves open what its work counts, so that --work may say it

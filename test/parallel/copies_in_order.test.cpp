@@ -14,6 +14,7 @@
 #include "weft/simulate/simulator.hpp"
 #include "weft/solve/recomputation.hpp"
 #include "weft/validate/memory.hpp"
+#include "weft/workload/role.hpp"
 
 #include <doctest/doctest.h>
 
@@ -68,7 +69,7 @@ TEST_CASE("copies_in_order: replicas do their ops as one does them alone, and fi
       }
       std::vector<op_id> last(replicas, none);
       for (const op_id v : list) {
-        if (made.origin[v] == none || is_update(w.type(v))) {
+        if (made.origin[v] == none || is_update(w, v)) {
           continue;
         }
         auto& before = last[made.replica[v]];

@@ -7,6 +7,7 @@
 #include "weft/cost/efficiency.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/cost/roofline.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/platform/presets.hpp"
@@ -14,7 +15,7 @@
 #include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/workload/graph_training_step.hpp"
-#include "weft/ops/catalogue.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo.hpp"
 
@@ -105,7 +106,7 @@ TEST_CASE("data_parallel: every update reads the sums of all replicas' gradients
       REQUIRE(made.graph.work(v) == step.work(from));
       REQUIRE(made.graph.type(v) == step.type(from));
       REQUIRE(made.graph.inputs(v).size() == step.inputs(from).size());
-      if (is_update(step.type(from))) {
+      if (is_update(step, from)) {
         ++updates;
         const auto packs = replicas_before(made, v);
         REQUIRE(packs.size() % replicas == 0);
@@ -116,7 +117,7 @@ TEST_CASE("data_parallel: every update reads the sums of all replicas' gradients
     std::size_t updates_of_one = 0;
     for (const op_id v : ids(step.num_ops())) {
       of_one += step.resident_bytes(v);
-      updates_of_one += is_update(step.type(v));
+      updates_of_one += is_update(step, v);
     }
     CHECK(resident == replicas * of_one);
     CHECK(updates == replicas * updates_of_one);
@@ -136,7 +137,7 @@ TEST_CASE("gradients: one per update, as large as the parameters") {
       bytes += step.bytes(t);
     }
     for (const op_id v : ids(step.num_ops())) {
-      updates += is_update(step.type(v));
+      updates += is_update(step, v);
     }
     CAPTURE(name);
     CHECK(bytes == 4 * count);
@@ -296,11 +297,11 @@ TEST_CASE("data_parallel: sharded updates hold a part of the state, and gather a
       CHECK(state == doctest::Approx(slots * gradients * (replicas - 1) / replicas).epsilon(1e-3));
       double work = 0;
       for (const op_id v : ids(made.graph.num_ops())) {
-        work += is_update(made.graph.type(v)) ? made.graph.work(v) : 0;
+        work += is_update(made.graph, v) ? made.graph.work(v) : 0;
       }
       double work_of_one = 0;
       for (const op_id v : ids(step.num_ops())) {
-        work_of_one += is_update(step.type(v)) ? step.work(v) : 0;
+        work_of_one += is_update(step, v) ? step.work(v) : 0;
       }
       CHECK(work == doctest::Approx(work_of_one));
       // As much is sent.

@@ -11,6 +11,7 @@
 #include "weft/simulate/record.hpp"
 #include "weft/simulate/simulator.hpp"
 #include "weft/validate/validate.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/zoo/switch_transformer.hpp"
 
 #include <doctest/doctest.h>
@@ -117,7 +118,7 @@ TEST_CASE("data_parallel: experts are there once and take the rows of all replic
         REQUIRE(g.bytes(*g.outputs(v).begin()) == bytes);
       } else if (cuts || shared) {
         REQUIRE((from.empty() || from == std::set<std::uint32_t>{of_all}));
-      } else if (origin != none && !is_update(g.type(v))) {
+      } else if (origin != none && !is_update(g, v)) {
         REQUIRE((from.empty() || from == std::set<std::uint32_t>{made.replica[v]}));
       }
       std::uint32_t k = 0;
@@ -160,7 +161,7 @@ TEST_CASE("data_parallel: refuses shared ops that do not fit the step") {
   refused({&other, owners});
   auto updates_only = owners; // with gradients of replicas
   for (const op_id v : ids(part.num_ops())) {
-    updates_only[v] = is_update(part.type(v)) ? updates_only[v] : std::uint32_t{none};
+    updates_only[v] = is_update(part, v) ? updates_only[v] : std::uint32_t{none};
   }
   refused({&whole, updates_only});
 }

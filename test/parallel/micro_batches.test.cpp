@@ -12,6 +12,7 @@
 #include "weft/validate/validate.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/in_place.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -71,7 +72,7 @@ TEST_CASE("micro_batched: updates read the sums of all micro-batches, which shar
     std::size_t updates = 0, updates_of_step = 0, copies = 0;
     for (const op_id v : ids(step.num_ops())) {
       of_step += step.resident_bytes(v);
-      updates_of_step += is_update(step.type(v));
+      updates_of_step += is_update(step, v);
     }
     for (const op_id v : ids(g.num_ops())) {
       resident += g.resident_bytes(v);
@@ -83,7 +84,7 @@ TEST_CASE("micro_batched: updates read the sums of all micro-batches, which shar
       REQUIRE(g.work(v) == step.work(from));
       REQUIRE(g.output_memory(v) == step.output_memory(from));
       REQUIRE(g.inputs(v).size() >= step.inputs(from).size());
-      if (is_update(g.type(v))) {
+      if (is_update(g, v)) {
         ++updates;
         bool reads_sum = false;
         for (const tensor_id t : g.inputs(v)) {
@@ -184,7 +185,7 @@ TEST_CASE("micro_batched: what waits for an update is there once, also if it wai
       CHECK_FALSE(g.name(v).starts_with("micro_"));
       CHECK(averages == std::vector<bool>(count, true)); // those of all micro-batches
     }
-    updated[v] = updated[v] || is_update(g.type(v));
+    updated[v] = updated[v] || is_update(g, v);
   }
   CHECK(ends == 1);
 }
@@ -317,7 +318,7 @@ TEST_CASE("micro_batched: stages in the order of GPipe take its time") {
     std::vector<int> phase(made.graph.num_ops(), 0);
     for (const op_id v : graph::topological_order(made.graph)) {
       const auto name = made.graph.name(v);
-      phase[v] = is_update(made.graph.type(v)) ? 2 : name.find("gradients/") != name.npos ? 1 : 0;
+      phase[v] = is_update(made.graph, v) ? 2 : name.find("gradients/") != name.npos ? 1 : 0;
       x.order.push_back({v});
     }
     std::stable_sort(x.order.begin(), x.order.end(), [&](const auto& a, const auto& b) {

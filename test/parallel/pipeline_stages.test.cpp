@@ -7,7 +7,7 @@
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/builder.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/zoo.hpp"
 
 #include <doctest/doctest.h>
@@ -118,7 +118,7 @@ TEST_CASE("pipeline_stages: of whole networks, the forward pass goes on and the 
       for (const tensor_id t : step.inputs(v)) {
         const op_id from = step.producer(t);
         if (!step.name(v).starts_with("gradients")) {
-          CHECK((is_update(step.type(v)) || is_update(step.type(from)) || where[from] <= where[v]));
+          CHECK((is_update(step, v) || is_update(step, from) || where[from] <= where[v]));
         } else if (step.name(from).starts_with("gradients") && !step.inputs(from).empty() && is_awaited(v)) {
           CHECK(where[from] >= where[v]); // also into sums, which no layer's name is in
         }
@@ -155,7 +155,7 @@ TEST_CASE("with_free_sums: gradients of later stages do not follow sums to the f
     for (const op_id v : ids(step.num_ops())) {
       const bool is_sum = step.type(v) == "AddN" && step.name(v).starts_with("gradients/");
       CHECK((!is_sum || free.group(v) == none));
-      CHECK((!is_update(step.type(v)) || free.group(v) != none)); // with its variable
+      CHECK((!is_update(step, v) || free.group(v) != none)); // with its variable
     }
   }
 }
@@ -170,7 +170,7 @@ TEST_CASE("pipeline_stages: gradients that are clipped once are clipped where th
   for (const op_id v : ids(step.num_ops())) {
     for (const tensor_id t : step.inputs(v)) {
       if (const op_id from = step.producer(t);
-          is_update(step.type(v)) && step.name(from).find("clip_by_global_norm") != step.name(from).npos) {
+          is_update(step, v) && step.name(from).find("clip_by_global_norm") != step.name(from).npos) {
         ++clipped;
         CHECK(where[from] == where[v]);
       }

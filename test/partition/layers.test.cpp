@@ -20,7 +20,7 @@ namespace partition_layers_test {
 
 using namespace weft;
 using partition::find_layers;
-using partition::op_name;
+using op_name;
 
 platform<uniform_links> machine() {
   return {std::vector<device>(2, {.kind = device_kind::gpu}), {}};

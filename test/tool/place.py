@@ -94,6 +94,10 @@ def batches_of_programs(folder):
     step = program('step.mlir', f'%w: {w}, %x: {x}) -> {w} {{\n{product}'
                                 f'%1 = stablehlo.dot_general %x, %0, contracting_dims = [0] x [0] : ({x}, {y}) -> {w}\n'
                                 f'%2 = stablehlo.subtract %w, %1 : {w}\n return %2 : {w}')
+    trained = program('trained.mlir',
+                      f'%w: {w} {{tf.aliasing_output = 0 : i32}}, %x: {x}) -> {w} {{\n{product}'
+                      f'%1 = stablehlo.dot_general %x, %0, contracting_dims = [0] x [0] : ({x}, {y}) -> {w}\n'
+                      f'%2 = stablehlo.subtract %w, %1 : {w}\n return %2 : {w}')
     half = 'tensor<4x16xf32>'
     cut = program('cut.mlir', f'%x: {x}) -> {half} {{\n%0 = stablehlo.slice %x [0:4, 0:16] : ({x}) -> {half}\n'
                               f'return %0 : {half}')
@@ -103,6 +107,9 @@ def batches_of_programs(folder):
           'another batch')
     check('the batch is taken to be 8' in flat(placed(layer, *few)), 'the batch that is taken')
     refused(step, *few, '--parallel', 'data=2', because='adds up over the batch, as for a gradient')
+    check('256 B of gradients all-reduced' in flat(placed(trained, *few, '--parallel', 'data=2,whole')),
+          'a step that changes its parameter')
+    refused(trained, *few, '--parallel', 'pipeline=2', because='which of its ops are of the backward pass is not known')
     check('8 × tensor' in placed(step, *few, '--parallel', 'tensor=8'), 'ops of a step that cannot be replicated')
     refused(cut, *few[:4], '--parameters', '0', '--batch', '16', because="it is not known what op '0' makes of another")
     placed(cut, *few[:4], '--parameters', '0')

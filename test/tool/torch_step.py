@@ -210,6 +210,23 @@ with tempfile.TemporaryDirectory() as folder:
                  ([o['as_tensor']] if 'as_tensor' in o else o.get('as_tensors', []))}
         check(names <= graph['tensor_values'].keys(), 'each result has a shape')
 
+    def reduced(function, *arguments):
+        """What replicas of the step add up, in words."""
+        found = subprocess.run([PLACE, path_of(function), '--platform', 'dgx_a100', '--budget', '10moves', *arguments],
+                               capture_output=True, text=True)
+        check(found.returncode == 0, f'replicas of {function}: {found.stderr}')
+        text = re.search(r'; (\S+ \S+ of gradients.*?) in \d', ' '.join(found.stdout.split()))
+        return text and text[1]
+
+    # As many bytes as the parameters have; statistics of batch norms stay with their replica.
+    for function, parameters in (('adam', 9610), ('sgd', 9610), ('convolutions', 5514), ('recurrent', 50 * 16 + 50 +
+                                                                                          2 * (2 * 16 * 64 + 128))):
+        if programs[function] is not None:
+            wanted = f'{4 * parameters / 1024:.1f} KiB of gradients '
+            for how, words in ('whole', 'all-reduced'), ('sharded', 'reduced and parameters gathered'):
+                got = reduced(function, '--parallel', f'data=2,{how}')
+                check(got == wanted + words, f'replicas of {function}: {got}, not {wanted + words}')
+
     program = programs['gradients']
     if program is not None:
         graph = program['graph_module']['graph']

@@ -3,6 +3,7 @@
 #include "weft/solve/recomputation.hpp"
 #include "weft/workload/in_place.hpp"
 #include "weft/workload/recomputed.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
 
@@ -23,7 +24,6 @@ op_id layer_of(const workload& w, op_id v) {
   const auto at = name.find("layer_");
   return at == name.npos ? none : static_cast<op_id>(std::stoul(std::string{name.substr(at + 6)}));
 }
-bool is_gradient(const workload& w, op_id v) { return w.name(v).starts_with("gradients/"); }
 
 /// A training step in 16 bits, with results where runtimes put them.
 workload step_of(std::uint64_t batch, std::uint64_t layers, nn::attention_kernels attention,
@@ -32,10 +32,8 @@ workload step_of(std::uint64_t batch, std::uint64_t layers, nn::attention_kernel
     .layers = layers, .hidden = hidden, .heads = heads, .length = length, .vocabulary = 64};
   auto w = zoo::gpt2(batch, sizes, {.kernels = nn::kernel_set::framework, .attention = attention});
   if (again) {
-    const auto of_gradient = [&](op_id v) { return is_gradient(w, v); };
-    const auto ops = recomputed_ops(
-      w, *again, [&](op_id v) { return layer_of(w, v); }, backward_ops(w, of_gradient));
-    w = recomputed_step(w, ops, of_gradient).graph;
+    const auto ops = recomputed_ops(w, *again, [&](op_id v) { return layer_of(w, v); }, backward_ops(w));
+    w = recomputed_step(w, ops).graph;
   }
   return with_shared_memory(stored_as(w, {.tensor_bits = 16, .weight_bits = 16}), false);
 }

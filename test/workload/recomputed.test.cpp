@@ -6,8 +6,9 @@
 #include "support/rounds.hpp"
 
 #include "weft/graph/topological_order.hpp"
-#include "weft/partition/op_name.hpp"
 #include "weft/solve/recomputation.hpp"
+#include "weft/workload/op_name.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
 
@@ -22,11 +23,6 @@
 namespace workload_recomputed_test {
 
 using namespace weft;
-
-template <class Workload>
-bool is_gradient(const Workload& w, op_id v) {
-  return partition::op_name{w.name(v)}.is_gradient;
-}
 
 double total_work(const workload& w) {
   double sum = 0;
@@ -45,7 +41,7 @@ void check_copies(const workload& step, const expanded_workload& made) {
   const auto& g = made.graph;
   REQUIRE(graph::topological_order(g).size() == g.num_ops()); // and no circle
   const auto n = step.num_ops();
-  auto backward = backward_ops(step, [&](op_id v) { return is_gradient(step, v); });
+  auto backward = backward_ops(step);
   backward.resize(g.num_ops(), false);
   for (const op_id v : ids(g.num_ops())) {
     const op_id of = made.origin[v];
@@ -93,7 +89,7 @@ TEST_CASE("recomputed_step: random steps are the same but for copies, which only
       }
     }
     const workload step = test::marked(training_step(forward));
-    const auto made = recomputed_step(step, again, [&](op_id v) { return is_gradient(step, v); });
+    const auto made = recomputed_step(step, again);
     check_copies(step, made);
     test::check_marks(made.graph, made.origin, step);
     copies += made.graph.num_ops() - step.num_ops();
@@ -110,15 +106,14 @@ TEST_CASE("recomputed_step: blocks of a bundled step hold the input of a block i
   SUBCASE("with dropout") {}
   SUBCASE("without dropout") { sizes.dropout = false; }
   const workload step = zoo::gpt2(4, sizes);
-  const auto backward = backward_ops(step, [&](op_id v) { return is_gradient(step, v); });
+  const auto backward = backward_ops(step);
   CHECK(attentions(step, backward).size() == sizes.layers);
   const auto layer = [&](op_id v) {
-    const auto name = partition::op_name{step.name(v)}.layer(true);
+    const auto name = op_name{step.name(v)}.layer(true);
     return name.starts_with("layer_") ? static_cast<op_id>(name.back() - '0') : op_id{none};
   };
   const auto peak_with = [&](recomputation what) {
-    const auto made =
-      recomputed_step(step, recomputed_ops(step, what, layer, backward), [&](op_id v) { return is_gradient(step, v); });
+    const auto made = recomputed_step(step, recomputed_ops(step, what, layer, backward));
     check_copies(step, made);
     // Work of up to a forward pass, a third of what gradients take.
     CHECK(total_work(made.graph) > total_work(step));
@@ -147,7 +142,7 @@ TEST_CASE("recomputed_step: a gradient that only reads the forward pass reads wh
     b.add_edge(from, to, 0);
   }
   const workload step = std::move(b).build();
-  const auto again = recomputed_step(step, {y}, [&](op_id v) { return is_gradient(step, v); });
+  const auto again = recomputed_step(step, {y});
   const auto& g = again.graph;
   REQUIRE(g.num_ops() == step.num_ops() + 1);
   const op_id copy = static_cast<op_id>(step.num_ops());
@@ -170,7 +165,7 @@ TEST_CASE("recomputed_step: refuses ops that are not there") {
   workload_builder b;
   b.add_op({.name = "one"});
   const workload step = std::move(b).build();
-  CHECK_THROWS_AS(recomputed_step(step, {1}, [](op_id) { return false; }), dangling_id_error);
+  CHECK_THROWS_AS(recomputed_step(step, {1}), dangling_id_error);
 }
 
 } // namespace workload_recomputed_test

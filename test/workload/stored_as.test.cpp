@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What models take in memory, held against published formulas.
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
 
@@ -107,7 +108,7 @@ TEST_CASE("published memory: 16 bytes for each parameter with Adam and 16 bits")
   const auto count = [](const workload& w, bool updates) {
     double sum = 0;
     for (const op_id v : ids(w.num_ops())) {
-      sum += is_update(w.type(v)) == updates ? static_cast<double>(w.resident_bytes(v)) : 0;
+      sum += is_update(w, v) == updates ? static_cast<double>(w.resident_bytes(v)) : 0;
     }
     return sum;
   };

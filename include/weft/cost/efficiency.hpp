@@ -4,9 +4,10 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
-#include "weft/platform/kinds.hpp"
 #include "weft/ops/catalogue.hpp"
+#include "weft/platform/kinds.hpp"
 #include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include "weft/ops/call.hpp"
 #include "weft/ops/element_type.hpp"
 #include "weft/platform/kinds.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -80,6 +81,7 @@ public:
     bool is_known = false; ///< what it makes is known before the model runs: parameters of parameters, or sizes
     std::vector<tensor_id> captured = {}; ///< what graphs inside of it read, beside its inputs
     std::vector<op_id> after = {};        ///< ops that are done before it starts, beside those whose results it reads
+    std::optional<op_role> role = {};     ///< in a training step; without it that of `role_by_name`
   };
 
   /// A tensor that no op makes. Throws `value_error` for one that is computed, has a negative extent, or more than 64
@@ -154,6 +156,7 @@ public:
     made.bytes = bytes_of(made);
     is = std::move(made);
   }
+  void set_role(op_id v, op_role role) { ops_[v].role = role; }
   /// Gives an op other FLOP, or `by_type`.
   void set_work(op_id v, double flop) { ops_[v].work = flop; }
 

@@ -4,7 +4,7 @@
 
 #include "weft/model/graph.hpp"
 #include "weft/workload/nn/network.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 
 #include <cstdint>
 #include <utility>

@@ -102,7 +102,8 @@ private:
 
   op op_of(op_id v, double work) const {
     const auto& o = g_[v];
-    return {.work = work, .resident_bytes = o.resident_bytes, .kinds = o.kinds, .name = o.name, .type = o.type};
+    return {.work = work, .resident_bytes = o.resident_bytes, .kinds = o.kinds, .name = o.name, .type = o.type,
+            .role = o.role};
   }
 
   void add(op_id v) {
@@ -190,8 +191,8 @@ private:
 
 /// The workload of a graph. Parameters, states and constants are resident with the ops that read them, see
 /// `traced_workload`; ops that only show one are colocated with their reader. Ops that write into the storage of a
-/// tensor come after those that read it before, and before those that read it then. Throws `value_error` if an op keeps
-/// more than 2^62 bytes. Complexity: O(n + m log d).
+/// tensor come after those that read it before, and before those that read it then. Ops keep their roles. Throws
+/// `value_error` if an op keeps more than 2^62 bytes. Complexity: O(n + m log d).
 inline lowered_graph lower(const model_graph& g, const lowering_options& o = {}) {
   return detail::graph_lowering{g, o}();
 }

@@ -31,6 +31,10 @@ struct collective_types {
   static constexpr const char* pass = "PassChunk";        ///< a chunk that goes on to another rank
   static constexpr const char* unpack = "UnpackBucket";   ///< the tensors in the chunks, without a copy
   static constexpr const char* join = "JoinPieces";       ///< … with a copy
+
+  static constexpr bool has(std::string_view type) {
+    return type == start || type == pack || type == add || type == pass || type == unpack || type == join;
+  }
 };
 
 /// Throws `value_error` for a message between ranks, or of a chunk, that the collective does not have.

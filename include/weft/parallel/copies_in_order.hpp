@@ -6,7 +6,7 @@
 #include "weft/graph/release_counter.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/concepts.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  bool is_copy(op_id v) const { return origin_[v] != none && !is_update(w_.type(v)); }
+  bool is_copy(op_id v) const { return origin_[v] != none && !is_update(w_, v); }
 
   /// Updates, and ops of no model's op from which no data gets to a copy.
   void want_sums_and_updates() {

@@ -8,12 +8,14 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
+#include "weft/parallel/detail/updated_with.hpp"
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/parallel_workload.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -121,7 +123,11 @@ public:
     if (o_.shard_updates && replicas_.size() > 1) {
       split_messages();
       find_parts();
-      find_sharded_ops();
+      updated_with_ = updated_with(step_, [&](tensor_id t) { return !part_[t].empty(); });
+      updates_.resize(step_.num_tensors());
+      for (const op_id v : ids(step_.num_ops())) {
+        is_update(step_, v) && updated_with_[v] != none ? updates_[updated_with_[v]].push_back(v) : void();
+      }
     }
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       copy_ops_of(r);
@@ -292,28 +298,14 @@ private:
     }
   }
 
-  /// Updates are there in the parts of their gradient, and so is state that nothing but updates with it reads.
-  void find_sharded_ops() {
-    for (const op_id v : ids(step_.num_ops())) {
-      for (const tensor_id t : step_.inputs(v)) {
-        if (is_update(step_.type(v)) && !part_[t].empty()) {
-          updated_with_[v] = t;
-          break;
-        }
-      }
+  /// The updates with a bucket's gradients, in order.
+  std::vector<op_id> updates_with(const gradient_bucket& b) const {
+    std::vector<op_id> found;
+    for (const tensor_id t : b.gradients) {
+      found.insert(found.end(), updates_[t].begin(), updates_[t].end());
     }
-    for (const op_id v : ids(step_.num_ops())) {
-      tensor_id with = none;
-      bool same = step_.resident_bytes(v) > 0 && !is_update(step_.type(v));
-      for (const tensor_id t : step_.outputs(v)) {
-        for (const op_id reader : step_.consumers(t)) {
-          const tensor_id of_reader = is_update(step_.type(reader)) ? updated_with_[reader] : tensor_id{none};
-          same = same && of_reader != none && (with == none || with == of_reader);
-          with = of_reader;
-        }
-      }
-      updated_with_[v] = same && with != none ? with : updated_with_[v];
-    }
+    weft::sort(found);
+    return found;
   }
 
   /// The most updates on a path to each op.
@@ -322,7 +314,7 @@ private:
     for (const op_id v : graph::topological_order(step_)) {
       for (const tensor_id t : step_.inputs(v)) {
         const op_id from = step_.producer(t);
-        before[v] = std::max(before[v], before[from] + (is_update(step_.type(from)) ? 1 : 0));
+        before[v] = std::max(before[v], before[from] + (is_update(step_, from) ? 1 : 0));
       }
     }
     return before;
@@ -335,7 +327,7 @@ private:
       for (const tensor_id t : step_.inputs(v)) {
         const op_id from = step_.producer(t);
         const bool of_all = is_shared(from) ? !has_parts(t) : after[from];
-        after[v] = after[v] || (of_all && step_.bytes(t) > 0 && !is_update(step_.type(from)));
+        after[v] = after[v] || (of_all && step_.bytes(t) > 0 && !is_update(step_, from));
       }
     }
     return after;
@@ -433,16 +425,15 @@ private:
   void gather(std::size_t number) {
     const auto& bucket = made_.buckets[number];
     const auto name = "all_gather_" + std::to_string(number);
+    const auto updates = updates_with(bucket);
     const auto sizes = chunk_sizes(bucket.bytes);
     std::vector<op_output> have(std::size_t{all_reduce_.ranks} * all_reduce_.chunks);
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       const op_id parts = add(r, device_of(bucket, r), {.name = name_of(r, name + "/parameters"), // are where they are
                                                         .type = collective_types::start});        // sent from
-      for (const tensor_id t : bucket.gradients) {
-        for (const op_id reader : step_.consumers(t)) {
-          if (is_update(step_.type(reader)) && copy_of(r, reader) != none) {
-            b_.add_control_edge(copy_of(r, reader), parts);
-          }
+      for (const op_id update : updates) {
+        if (copy_of(r, update) != none) {
+          b_.add_control_edge(copy_of(r, update), parts);
         }
       }
       for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
@@ -455,7 +446,7 @@ private:
                    [&](std::uint32_t r, op_id) { note(r, device_of(bucket, r), none); });
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       const op_id all = add_unpack(bucket, r, name + "/unpack", have, false);
-      for (const op_id reader : after_updates(bucket)) {
+      for (const op_id reader : after(updates)) {
         if (copy_of(r, reader) != none) {
           b_.add_control_edge(all, copy_of(r, reader));
         }
@@ -463,22 +454,17 @@ private:
     }
   }
 
-  /// The ops that follow the updates of a bucket, in order.
-  std::vector<op_id> after_updates(const gradient_bucket& b) const {
+  /// The ops that follow these updates and are none, in order.
+  std::vector<op_id> after(const std::vector<op_id>& updates) const {
     std::vector<op_id> found;
-    for (const tensor_id t : b.gradients) {
-      for (const op_id update : step_.consumers(t)) {
-        for (const tensor_id done : step_.outputs(update)) {
-          for (const op_id reader : step_.consumers(done)) {
-            if (is_update(step_.type(update)) && !is_update(step_.type(reader))) {
-              found.push_back(reader);
-            }
-          }
+    for (const op_id update : updates) {
+      for (const tensor_id done : step_.outputs(update)) {
+        for (const op_id reader : step_.consumers(done)) {
+          is_update(step_, reader) ? void() : found.push_back(reader);
         }
       }
     }
-    weft::sort(found);
-    found.erase(std::unique(found.begin(), found.end()), found.end());
+    sort_unique(found);
     return found;
   }
 
@@ -493,7 +479,7 @@ private:
         if (copy_of(r, reader) == none) {
           continue;
         }
-        const auto from = sum[t].op != none && is_update(step_.type(reader)) ? sum[t] : source(r, t, is_shared(reader));
+        const auto from = sum[t].op != none && is_update(step_, reader) ? sum[t] : source(r, t, is_shared(reader));
         if (from.op != none) {
           b_.add_edge(from.op, copy_of(r, reader), from.output);
         }
@@ -571,6 +557,7 @@ private:
   std::vector<std::vector<std::pair<tensor_id, op_output>>> reduced_; ///< by replica
   std::vector<op_id> copy_;               ///< by replica and op
   std::vector<tensor_id> updated_with_;   ///< by op: the gradient in whose parts it is there; `none`: as a whole
+  std::vector<std::vector<op_id>> updates_; ///< if they are sharded: by gradient
   std::vector<std::vector<double>> part_; ///< if updates are sharded: by gradient and replica
   collective scatter_, gather_;
   std::vector<std::uint32_t> owner_; ///< by chunk; empty if updates are not sharded

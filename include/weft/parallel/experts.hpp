@@ -4,8 +4,8 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/workload/concepts.hpp"
-#include "weft/workload/optimizer.hpp"
 #include "weft/workload/parameter_holders.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -62,7 +62,7 @@ std::vector<std::uint32_t> expert_owners(const Workload& w, std::uint32_t replic
   }
   const parameter_holders<Workload> holders{w};
   for (const op_id v : ids(w.num_ops())) {
-    if (owner[v] == none && is_update(w.type(v))) {
+    if (owner[v] == none && is_update(w, v)) {
       for (const op_id held : holders.of(v)) {
         owner[v] = owner[held] != none ? owner[held] : owner[v];
       }

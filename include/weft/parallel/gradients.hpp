@@ -4,9 +4,10 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/graph/topological_order.hpp"
+#include "weft/parallel/collective_ops.hpp"
 #include "weft/workload/concepts.hpp"
-#include "weft/workload/optimizer.hpp"
 #include "weft/workload/parameter_holders.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,17 +16,48 @@
 
 namespace weft::parallel {
 
-/// The tensors that update ops (`is_update`) read and that follow from the parameters which they update: gradients,
-/// not learning rates, nor the optimiser's state, nor numbers that scale a gradient. Where nobody tells which
-/// parameters an update changes, all that it reads and that is computed. Each tensor once, in a topological order of
-/// the ops that make them. Complexity: O((n + m) ⌈updates / 64⌉).
+namespace detail {
+
+/// What ops make for updates whose role it is to make gradients of parameters, or what collectives bring of that.
+template <class Workload>
+std::vector<tensor_id> marked_gradients(const Workload& w, const std::vector<op_id>& order) {
+  std::vector<tensor_id> found;
+  std::vector<bool> brings(w.num_ops(), false);
+  for (const op_id v : order) {
+    brings[v] = role_of(w, v) == op_role::parameter_gradient;
+    if (collective_types::has(w.type(v))) {
+      for (const tensor_id t : w.inputs(v)) {
+        brings[v] = brings[v] || (w.bytes(t) > 0 && brings[w.producer(t)]);
+      }
+    }
+    for (const tensor_id t : w.outputs(v)) {
+      const auto readers = w.consumers(t);
+      if (brings[v] && w.bytes(t) > 0 &&
+          std::any_of(readers.begin(), readers.end(), [&](op_id c) { return is_update(w, c); })) {
+        found.push_back(t);
+      }
+    }
+  }
+  return found;
+}
+
+} // namespace detail
+
+/// The tensors that update ops read and that ops make whose role is `op_role::parameter_gradient`; without any, those
+/// that follow from the parameters which the updates change: gradients, not learning rates, nor the optimiser's state,
+/// nor numbers that scale a gradient. Where nobody tells which parameters an update changes, all that it reads and that
+/// is computed. Each tensor once, in a topological order of the ops that make them.
+/// Complexity: O((n + m) ⌈updates / 64⌉).
 template <named_workload Workload>
 std::vector<tensor_id> gradients(const Workload& w) {
   const auto order = graph::topological_order(w);
+  if (auto marked = detail::marked_gradients(w, order); !marked.empty()) {
+    return marked;
+  }
   const parameter_holders<Workload> holders{w};
   std::vector<op_id> updates;
   for (const op_id v : ids(w.num_ops())) {
-    if (is_update(w.type(v))) {
+    if (is_update(w, v)) {
       updates.push_back(v);
     }
   }
@@ -45,7 +77,7 @@ std::vector<tensor_id> gradients(const Workload& w) {
     for (const op_id v : order) {
       for (const tensor_id t : w.inputs(v)) {
         const op_id from = w.producer(t);
-        if (w.bytes(t) > 0 && !is_update(w.type(from))) {
+        if (w.bytes(t) > 0 && !is_update(w, from)) {
           follows[v] |= follows[from] | holds[from];
         }
       }

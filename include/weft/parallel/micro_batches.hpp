@@ -7,12 +7,12 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/parallel_workload.hpp"
-#include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/op_name.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -40,7 +40,7 @@ std::vector<bool> follows_batch(const Workload& step, const Workload& other) {
       does = does || follows[step.producer(t)];
       updated[v] = updated[v] || updated[step.producer(t)];
     }
-    updated[v] = updated[v] || is_update(step.type(v));
+    updated[v] = updated[v] || is_update(step, v);
     follows[v] = does && !updated[v];
   }
   return follows;
@@ -64,7 +64,7 @@ std::vector<bool> after_sums(const Workload& step, const Workload& other, const 
       const bool is_data = step.bytes(t) > 0;
       is_read_on[t] = grows(t);
       for (const op_id c : step.consumers(t)) {
-        updates[v] = updates[v] || (is_data && (is_update(step.type(c)) || (repeated[c] && updates[c])));
+        updates[v] = updates[v] || (is_data && (is_update(step, c) || (repeated[c] && updates[c])));
         is_read_on[t] = is_read_on[t] || (is_data && repeated[c] && leads_on[c]);
         is_awaited[v] = is_awaited[v] || (repeated[c] && is_awaited[c]);
       }
@@ -77,7 +77,7 @@ std::vector<bool> after_sums(const Workload& step, const Workload& other, const 
     bool is_sum_only = updates[v] && !is_awaited[v], reads_batch = false;
     for (const tensor_id t : step.inputs(v)) {
       const op_id u = step.producer(t);
-      const bool leads = partition::op_name{step.name(u)}.is_gradient ? is_read_on[t] : leads_on[u];
+      const bool leads = is_gradient(step, u) ? is_read_on[t] : leads_on[u];
       is_sum_only = is_sum_only && !(repeated[u] && step.bytes(t) > 0 && leads);
       reads_batch = reads_batch || repeated[u];
       found[v] = found[v] || found[u];

@@ -7,11 +7,11 @@
 #include "weft/core/reversed.hpp"
 #include "weft/parallel/micro_batches.hpp"
 #include "weft/partition/layers.hpp"
-#include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/op_name.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ workload with_free_sums(const Workload& step) {
   workload_builder b;
   weft::copy_ops(
     b, step, [&](op_id v) { return step.resident_bytes(v); }, [&](tensor_id t) { return step.bytes(t); }, keep_all{},
-    [&](op_id v) { return !is_sum(step.type(v)) || !partition::op_name{step.name(v)}.is_gradient; });
+    [&](op_id v) { return !is_sum(step.type(v)) || !is_gradient(step, v); });
   return std::move(b).build();
 }
 
@@ -46,16 +46,16 @@ namespace detail {
 template <class Problem>
 void flow_back(const Problem& step, std::span<const device_id> devices, std::vector<std::uint32_t>& stage_of) {
   const auto& w = step.workload();
-  std::vector<bool> is_gradient(step.num_ops()), flows(step.num_ops(), false); // constants do not
+  std::vector<bool> goes_back(step.num_ops()), flows(step.num_ops(), false); // constants do not
   std::vector<bool> leads_on(step.num_ops(), false); // to another gradient
   std::vector<bool> moves(step.num_components(), true);
   for (const op_id v : step.topological_order()) {
-    is_gradient[v] = partition::op_name{w.name(v)}.is_gradient;
-    moves[step.component(v)] = moves[step.component(v)] && is_gradient[v];
+    goes_back[v] = is_gradient(w, v);
+    moves[step.component(v)] = moves[step.component(v)] && goes_back[v];
     for (const tensor_id t : w.inputs(v)) {
       const op_id from = w.producer(t);
-      flows[v] = flows[v] || (is_gradient[v] && (flows[from] || !w.inputs(from).empty()));
-      leads_on[from] = leads_on[from] || is_gradient[v];
+      flows[v] = flows[v] || (goes_back[v] && (flows[from] || !w.inputs(from).empty()));
+      leads_on[from] = leads_on[from] || goes_back[v];
     }
   }
   for (bool again = true; again;) { // a group may move for an op that comes late
@@ -92,7 +92,7 @@ void follow_updates(const Problem& step, std::span<const device_id> devices, con
     for (const tensor_id t : w.outputs(v)) {
       for (const op_id reader : w.consumers(t)) {
         const auto s = stage_of[step.component(reader)];
-        is_one = is_one && (is_update(w.type(reader)) || moved[reader]) && (there == none || there == s);
+        is_one = is_one && (is_update(w, reader) || moved[reader]) && (there == none || there == s);
         there = s;
       }
     }
@@ -103,7 +103,7 @@ void follow_updates(const Problem& step, std::span<const device_id> devices, con
   }
   for (const op_id v : step.topological_order()) {
     const auto c = step.component(v);
-    if (repeated[v] || moved[v] || step.members(c).size() > 1 || is_update(w.type(v))) {
+    if (repeated[v] || moved[v] || step.members(c).size() > 1 || is_update(w, v)) {
       continue;
     }
     std::uint32_t from = none;

@@ -7,7 +7,7 @@
 #include "weft/parallel/split_model.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/workload/concepts.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -214,10 +214,10 @@ std::vector<sharded_parameter> whole_parameters(const Workload& w) {
     for (const tensor_id t : w.outputs(v)) {
       for (const op_id reader : w.consumers(t)) {
         read = true;
-        by_others = by_others || !is_update(w.type(reader));
+        by_others = by_others || !is_update(w, reader);
       }
     }
-    if (w.resident_bytes(v) > 0 && !is_update(w.type(v)) && (by_others || !read)) {
+    if (w.resident_bytes(v) > 0 && !is_update(w, v) && (by_others || !read)) {
       const std::string_view name = w.name(v);
       const bool usable = !name.empty() && names.insert(name).second;
       found.push_back({.name = usable ? std::string{name} : "op_" + std::to_string(v),

@@ -9,10 +9,11 @@
 #include "weft/parallel/micro_batches.hpp"
 #include "weft/parallel/parallel_workload.hpp"
 #include "weft/parallel/pipeline_order.hpp"
-#include "weft/partition/op_name.hpp"
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/copy_ops.hpp"
+#include "weft/workload/op_name.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -123,19 +124,19 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
   const auto order = graph::topological_order(step);
   const auto n = step.num_ops();
   std::uint32_t last = 0;
-  std::vector<bool> returned(n, false), is_gradient(n, false), is_awaited(n, false);
+  std::vector<bool> returned(n, false), goes_back(n, false), is_awaited(n, false);
   bool trains = false;
   for (const op_id v : order) {
     if (!repeated[v]) {
       continue;
     }
     last = std::max(last, stage[v]);
-    is_gradient[v] = partition::op_name{step.name(v)}.is_gradient;
+    goes_back[v] = is_gradient(step, v);
     for (const tensor_id t : step.inputs(v)) {
       const op_id u = step.producer(t);
       if (repeated[u]) {
         returned[v] = returned[v] || returned[u] || stage[u] > stage[v];
-        is_gradient[v] = is_gradient[v] || is_gradient[u];
+        goes_back[v] = goes_back[v] || goes_back[u];
         trains = trains || stage[u] > stage[v];
       }
     }
@@ -153,7 +154,7 @@ std::vector<pass> passes_of(const Workload& step, const std::vector<bool>& repea
         leads_on[v] = leads_on[v] || (repeated[c] && (stage[c] > stage[v] || leads_on[c]));
       }
     }
-    if (returned[v] || (is_gradient[v] && (stage[v] == last || !leads_on[v]))) {
+    if (returned[v] || (goes_back[v] && (stage[v] == last || !leads_on[v]))) {
       found[v] = is_awaited[v] ? pass::backward : pass::weights;
     }
   }
@@ -172,7 +173,7 @@ workload without_barriers(const Workload& step) {
     b, step, [&](op_id v) { return step.resident_bytes(v); }, [&](tensor_id t) { return step.bytes(t); },
     [&](tensor_id t, op_id reader) { // but those into barriers
       return step.bytes(t) > 0 || step.type(reader) != "NoOp" || !step.name(reader).ends_with("/group_deps") ||
-             !partition::op_name{step.name(reader)}.is_gradient;
+             !is_gradient(step, reader);
     });
   return std::move(b).build();
 }

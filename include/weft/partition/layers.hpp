@@ -10,7 +10,7 @@
 #include "weft/partition/concepts.hpp"
 #include "weft/partition/detail/order_of_layers.hpp"
 #include "weft/partition/first_device.hpp"
-#include "weft/partition/op_name.hpp"
+#include "weft/workload/op_name.hpp"
 
 #include <algorithm>
 #include <cstdint>

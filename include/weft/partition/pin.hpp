@@ -4,7 +4,7 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/pattern.hpp"
-#include "weft/partition/op_name.hpp"
+#include "weft/workload/op_name.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/ops/catalogue.hpp"
 #include "weft/workload/workload.hpp"

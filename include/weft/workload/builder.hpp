@@ -8,6 +8,7 @@
 #include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/detail/collective_types.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ struct op {
   std::string type = {};
   std::uint32_t slots = 1;                   ///< how many slots of its device it takes at once, such as cores of a node
   output_memory memory = output_memory::own; ///< of its first output
+  std::optional<op_role> role = {};          ///< in a training step; without it that of `role_by_name`
 };
 
 /// Collects ops, tensors, edges and colocations in any order, then checks and packs them.
@@ -64,6 +66,10 @@ public:
     }
     outputs_.push_back(
       {o.bytes ? static_cast<std::uint32_t>(columns_.bytes_.size() - 1) : none, o.bytes ? 1u : 0u, none});
+    if (const auto role = o.role ? *o.role : role_by_name(o.type, o.name); role != op_role::forward) {
+      columns_.roles_.resize(v, op_role::forward);
+      columns_.roles_.push_back(role);
+    }
     if (!o.name.empty()) {
       names_.resize(v);
       names_.push_back(std::move(o.name));
@@ -160,6 +166,7 @@ public:
     }
     o.slots = v < columns_.slots_.size() ? columns_.slots_[v] : 1;
     o.memory = v < columns_.output_memory_.size() ? columns_.output_memory_[v] : output_memory::own;
+    o.role = v < columns_.roles_.size() ? columns_.roles_[v] : op_role::forward;
     return o;
   }
   /// The device kinds that v may run on, without a copy of the rest.
@@ -175,6 +182,9 @@ public:
     w.kinds_.shrink_to_fit();
     if (!w.slots_.empty()) {
       w.slots_.resize(w.num_ops(), 1);
+    }
+    if (!w.roles_.empty()) {
+      w.roles_.resize(w.num_ops(), op_role::forward);
     }
     pack_tensors(w);
     pack_edges(w);

@@ -37,6 +37,9 @@ constexpr op op_of(const Workload& w, op_id v) {
   if constexpr (requires { o.memory = w.output_memory(v); }) {
     o.memory = w.output_memory(v);
   }
+  if constexpr (requires { o.role = w.role(v); }) {
+    o.role = w.role(v);
+  }
   return o;
 }
 

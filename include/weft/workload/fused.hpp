@@ -5,8 +5,9 @@
 #include "weft/core/sort.hpp"
 #include "weft/graph/components.hpp"
 #include "weft/graph/topological_order.hpp"
-#include "weft/workload/copy_ops.hpp"
 #include "weft/ops/catalogue.hpp"
+#include "weft/workload/copy_ops.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -86,6 +87,7 @@ fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
       const bool is_kernel = !w.inputs(u).empty() && ops::use_of(w.type(u)).value_or(view) != view;
       return w.bytes(t) == largest && is_kernel && only_reader[u] == v &&
              !std::binary_search(returned.begin(), returned.end(), u) &&
+             !(role_of(w, u) == op_role::parameter_gradient && is_update(w, v)) && // which replicas add up between them
              !(kinds[together.find(u)] & kinds[together.find(v)]).empty();
     });
     if (joined == inputs.end()) {

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "weft/core/sort.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/ops/catalogue.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/parameter_holders.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/step_origins.hpp" // IWYU pragma: export
 
 #include <algorithm>
@@ -165,7 +166,7 @@ private:
     std::vector<op_id> holder(f_.num_groups(), none);
     std::vector<bool> several(f_.num_groups(), false);
     for (const op_id v : ids(f_.num_ops())) {
-      if (f_.name(v).starts_with("gradients/") || is_update(f_.type(v))) {
+      if (f_.name(v).starts_with("gradients/") || is_update(f_, v)) {
         throw value_error("training_step",
                           "op " + std::to_string(v) + " '" + name(v) +
                             "' belongs to a training step already; give the forward ops alone");
@@ -267,6 +268,7 @@ private:
       if (copy_[v] == none) {
         op o = op_of(f_, v);
         o.name = "recompute/" + name(v);
+        o.role = op_role::gradient;
         o.resident_bytes = 0;
         copy_[v] = b_.add_op(std::move(o));
         note(v, step_role::again, parameters_of_[v]);

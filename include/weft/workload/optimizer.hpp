@@ -32,12 +32,4 @@ constexpr optimizer_cost cost_of(optimizer rule) {
   return {"Adam", "ApplyAdam", 12, 2};
 }
 
-/// Whether an op of that type updates parameters, by the names that TensorFlow gives such types.
-constexpr bool is_update(std::string_view type) {
-  for (const std::string_view way : {"Resource", "Sparse"}) {
-    type.remove_prefix(type.starts_with(way) ? way.size() : 0);
-  }
-  return type.starts_with("Apply");
-}
-
 } // namespace weft

@@ -11,6 +11,7 @@
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
 #include "weft/workload/graph_training_step.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/stored_as.hpp"
 
 #include <algorithm>
@@ -20,35 +21,35 @@
 
 namespace weft {
 
-/// The backward pass of a training step, per op: gradients, which `is_gradient(op)` tells, and what follows from one.
+/// The backward pass of a training step, per op: gradients, and what follows from one.
 /// Complexity: O(n + m).
-template <named_workload Workload, class IsGradient>
-std::vector<bool> backward_ops(const Workload& step, const IsGradient& is_gradient) {
+template <named_workload Workload>
+std::vector<bool> backward_ops(const Workload& step) {
   std::vector<bool> backward(step.num_ops(), false);
   for (const op_id v : graph::topological_order(step)) {
     const auto inputs = step.inputs(v);
-    backward[v] = is_gradient(v) || std::any_of(inputs.begin(), inputs.end(),
-                                                [&](tensor_id t) { return bool{backward[step.producer(t)]}; });
+    backward[v] = is_gradient(step, v) || std::any_of(inputs.begin(), inputs.end(), [&](tensor_id t) {
+      return bool{backward[step.producer(t)]};
+    });
   }
   return backward;
 }
 
-/// A training step, whose gradients `is_gradient(op)` tells, in which `recompute` are made again for the backward pass,
-/// whose ops read copies of them. The copies, `recompute/<name>`, follow the ops of the step, which keep their ids. Ops
-/// that hang together are made again together, as soon as what the first of their readers waits for is there: the
-/// gradient that comes from the layer behind. Gradients that read nothing of the backward pass, such as the shape of a
-/// result, can run at once, and read what was made first. Of what the backward pass does not read nothing is made
-/// again. Ops of the backward pass, ops without inputs and those that are made of parameters alone are left out.
+/// A training step in which `recompute` are made again for the backward pass, whose ops read copies of them. The
+/// copies, `recompute/<name>`, follow the ops of the step, which keep their ids. Ops that hang together are made again
+/// together, as soon as what the first of their readers waits for is there: the gradient that comes from the layer
+/// behind. Gradients that read nothing of the backward pass, such as the shape of a result, can run at once, and read
+/// what was made first. Of what the backward pass does not read nothing is made again. Ops of the backward pass, ops
+/// without inputs and those that are made of parameters alone are left out.
 ///
 /// `training_step_with_origins` does the same while it makes the gradients. Throws `dangling_id_error` for ops that are
 /// not there. Complexity: O((n + m) log n).
 /// Source: Chen, Xu, Zhang, Guestrin, *Training Deep Nets with Sublinear Memory Cost*, arXiv 1604.06174.
-template <named_workload Workload, class IsGradient>
-expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>& recompute,
-                                  const IsGradient& is_gradient) {
+template <named_workload Workload>
+expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>& recompute) {
   const auto n = step.num_ops();
   const auto sorted = graph::topological_order(step);
-  const auto backward = backward_ops(step, is_gradient);
+  const auto backward = backward_ops(step);
   std::vector<bool> waits(n, false); // for another op of the backward pass: what it reads is made again
   for (const op_id v : sorted) {
     for (const tensor_id t : step.inputs(v)) {
@@ -92,6 +93,7 @@ expanded_workload recomputed_step(const Workload& step, const std::vector<op_id>
     if (wanted[v]) {
       op o = op_of(step, v);
       o.name = "recompute/" + o.name;
+      o.role = op_role::gradient;
       o.resident_bytes = 0;
       copy[v] = b.add_op(std::move(o));
       made.origin.push_back(v);

@@ -5,10 +5,10 @@
 #include "weft/core/error.hpp"
 #include "weft/core/sort.hpp"
 #include "weft/graph/topological_order.hpp"
-#include "weft/workload/copy_ops.hpp"
 #include "weft/ops/catalogue.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/copy_ops.hpp"
 #include "weft/workload/parameter_holders.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -183,11 +183,11 @@ std::vector<bool> optimizer_state(const Workload& w) {
     bool only = w.inputs(v).empty() && w.resident_bytes(v) > 0, any = false;
     for (const tensor_id t : w.outputs(v)) {
       for (const op_id c : w.consumers(t)) {
-        only = only && is_update(w.type(c));
+        only = only && is_update(w, c);
         any = true;
       }
     }
-    state[v] = is_update(w.type(v)) || (only && any);
+    state[v] = is_update(w, v) || (only && any);
   }
   return state;
 }
@@ -200,7 +200,7 @@ std::vector<op_id> changed_by(const Workload& w, const std::vector<bool>& is_sta
   const parameter_holders<Workload> holders{w};
   for (const bool reads : {true, false}) {
     for (const op_id update : ids(w.num_ops())) {
-      for (const op_id v : is_update(w.type(update)) ? holders.of(update) : std::vector<op_id>{}) {
+      for (const op_id v : is_update(w, update) ? holders.of(update) : std::vector<op_id>{}) {
         const auto outputs = w.outputs(v);
         const bool is_read = std::any_of(outputs.begin(), outputs.end(), [&](tensor_id t) {
           const auto readers = w.consumers(t);
@@ -238,7 +238,7 @@ workload stored_as(const Workload& w, const storage_format& f, std::span<const b
     }
   }
   const auto all = ids(w.num_ops());
-  const bool trains = std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w.type(v)); });
+  const bool trains = is_training_step(w);
   const auto scaled = [](byte_count bytes, double bits) {
     return bits == 32 ? bytes : static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * (bits / 32)));
   };

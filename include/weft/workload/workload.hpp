@@ -5,6 +5,7 @@
 #include "weft/core/buffer.hpp"
 #include "weft/core/error.hpp"
 #include "weft/workload/concepts.hpp"
+#include "weft/workload/role.hpp"
 
 #include <cstdint>
 #include <span>
@@ -54,6 +55,8 @@ public:
   constexpr std::string_view type(op_id v) const {
     return types_.empty() ? std::string_view{} : type_names_[types_[v]];
   }
+  /// What v is for in a training step.
+  constexpr op_role role(op_id v) const { return roles_.empty() ? op_role::forward : roles_[v]; }
 
   /// The memory in which the first output of v may lie.
   constexpr weft::output_memory output_memory(op_id v) const {
@@ -282,6 +285,7 @@ private:
   std::vector<std::string> names_;        // empty when no op has a name
   std::vector<std::string> type_names_;   // each type once
   std::vector<std::uint32_t> types_;      // index into type_names_; empty when no op has a type
+  std::vector<op_role> roles_;            // empty when all are of a forward pass
   std::size_t num_groups_ = 0;
 };
 

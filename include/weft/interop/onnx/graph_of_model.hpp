@@ -10,7 +10,7 @@
 #include "weft/io/foreign_formats.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/model/lower.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -11,6 +11,7 @@
 #include "weft/io/tally.hpp"
 #include "weft/io/text.hpp"
 #include "weft/model/batch.hpp"
+#include "weft/model/training_roles.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/model/lower.hpp"
 #include "weft/ops/catalogue.hpp"
@@ -57,6 +58,7 @@ public:
     if (graph_.num_ops() == 0) {
       throw error("the program has no node that computes anything");
     }
+    mark_training_roles(graph_);
     if (fixed_batch_ != 0) {
       set_batch();
     }

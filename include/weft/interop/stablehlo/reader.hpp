@@ -10,6 +10,7 @@
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
 #include "weft/model/batch.hpp"
+#include "weft/model/training_roles.hpp"
 #include "weft/model/graph.hpp"
 #include "weft/model/lower.hpp"
 
@@ -76,6 +77,7 @@ public:
     bind_arguments(p_.functions[main], body);
     emit(p_.functions[main].body, "");
     keep_aliased(p_.functions[main]);
+    mark_training_roles(graph_);
     if (options_.batch != 0 && !p_.has_open_batch) {
       set_batch();
     }

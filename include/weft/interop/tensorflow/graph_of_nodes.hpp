@@ -8,7 +8,7 @@
 #include "weft/interop/tensorflow/ops.hpp"
 #include "weft/interop/tensorflow/translation.hpp"
 #include "weft/model/graph.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 #include "weft/model/graph.hpp"
 #include "weft/model/traced_workload.hpp"
 #include "weft/ops/axes.hpp"
-#include "weft/workload/optimizer.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace weft::partition {
+namespace weft {
 
 /// The parts of an op's name, as views of it. A scope of a model's own that is called like a copy counts as one.
 struct op_name {
@@ -142,4 +142,4 @@ private:
   }
 };
 
-} // namespace weft::partition
+} // namespace weft

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+/// The roles of ops in a training step: which make gradients, and which change parameters with them.
+#pragma once
+
+#include "weft/core/ids.hpp"
+#include "weft/workload/op_name.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace weft {
+
+/// The role of an op in a step.
+enum class op_role : std::uint8_t {
+  forward,            ///< that of ops without any other
+  gradient,           ///< it is of the backward pass, or made again for that
+  parameter_gradient, ///< what it makes for updates are gradients of parameters
+  update              ///< it changes parameters or the optimiser's state, or works on gradients for those that do
+};
+
+/// True if ops of that type update parameters, by the names that TensorFlow gives such types.
+constexpr bool is_update(std::string_view type) {
+  for (const std::string_view way : {"Resource", "Sparse"}) {
+    type.remove_prefix(type.starts_with(way) ? way.size() : 0);
+  }
+  return type.starts_with("Apply");
+}
+
+/// The role of an op that nobody gives one, by its type and its name.
+inline op_role role_by_name(std::string_view type, std::string_view name) {
+  return is_update(type) ? op_role::update : op_name{name}.is_gradient ? op_role::gradient : op_role::forward;
+}
+
+/// The role of an op in a workload, whether that keeps roles or only names and types.
+template <class Workload>
+constexpr op_role role_of(const Workload& w, op_id v) {
+  if constexpr (requires { op_role{w.role(v)}; }) {
+    return w.role(v);
+  } else {
+    return role_by_name(w.type(v), w.name(v));
+  }
+}
+
+template <class Workload>
+constexpr bool is_update(const Workload& w, op_id v) {
+  return role_of(w, v) == op_role::update;
+}
+/// True for an op of the backward pass.
+template <class Workload>
+constexpr bool is_gradient(const Workload& w, op_id v) {
+  return role_of(w, v) == op_role::gradient;
+}
+/// True for a training step: some op updates parameters. Complexity: O(n).
+template <class Workload>
+constexpr bool is_training_step(const Workload& w) {
+  const auto all = ids(static_cast<std::size_t>(w.num_ops()));
+  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w, v); });
+}
+
+} // namespace weft
