@@ -12,6 +12,7 @@
 #include "weft/plan/trace.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
+#include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <concepts>
@@ -67,6 +68,9 @@ public:
       c.resident_bytes_.push_back(static_cast<byte_count>(w.resident_bytes(v)));
       c.kinds_.push_back(w.kinds(v));
       c.group_.push_back(w.group(v));
+      if constexpr (requires { w.role(v); } || requires { role_by_name(w.type(v), w.name(v)); }) {
+        c.roles_.push_back(role_of(w, v));
+      }
       if constexpr (requires { std::string_view{w.name(v)}; }) {
         named = named || !std::string_view{w.name(v)}.empty();
       }

@@ -80,6 +80,39 @@ TEST_CASE("batch: a dimension of 1 in front is no batch") {
   CHECK(more.dims(*more.outputs(1).begin()) == extents{1, 16, 16});
 }
 
+/// A layer of tokens before examples, as PyTorch's transformers have them inside.
+drawn tokens_first(std::int64_t b, std::int64_t t, std::int64_t h, std::int64_t k) {
+  drawn g;
+  const auto x = g.input({b, t, h * k});
+  const auto turned = g.make("Transpose", {x}, {t, b, h * k}, "btk->tbk");
+  const auto flat = g.make("aten.view", {turned}, {t * b, h * k});
+  const auto q = g.make("MatMul", {flat, g.weights({h * k, h * k})}, {t * b, h * k}, "mk,kn->mn");
+  const auto heads = g.make("aten.view", {q}, {t, b * h, k});
+  const auto first = g.make("Transpose", {heads}, {b * h, t, k}, "tbk->btk");
+  const auto scores = g.make("BatchMatMul", {first, first}, {b * h, t, t}, "htk,hsk->hts");
+  const auto back = g.make("Transpose", {scores}, {t, b * h, t}, "hts->ths");
+  const auto wide = g.make("aten.view", {back}, {t, b, h * t});
+  g.make("Transpose", {wide}, {b, t, h * t}, "tbk->btk");
+  return g;
+}
+
+TEST_CASE("batch: it is found among dimensions that were merged with others outside of it") {
+  CHECK(batch_of(tokens_first(1, 3, 2, 4)).why == batch_obstacle::unknown_op); // one may be anywhere
+  for (const std::int64_t b : {2, 4, 8}) {
+    for (const std::int64_t t : {1, 3, 4, 5}) {
+      for (const std::int64_t other : {1, 2, 6}) {
+        CAPTURE(b);
+        CAPTURE(t);
+        CAPTURE(other);
+        const auto g = tokens_first(b, t, 2, 4);
+        REQUIRE(batch_of(g).size == static_cast<std::uint64_t>(b));
+        CHECK(same(lower(with_batch(g, static_cast<std::uint64_t>(other))).graph,
+                   lower(tokens_first(other, t, 2, 4)).graph));
+      }
+    }
+  }
+}
+
 TEST_CASE("batch: what adds up over it is told, and what does not follow refused") {
   drawn g;
   const auto x = g.input({8, 16}), dy = g.input({8, 4});

@@ -219,8 +219,7 @@ with tempfile.TemporaryDirectory() as folder:
         return text and text[1]
 
     # As many bytes as the parameters have; statistics of batch norms stay with their replica.
-    for function, parameters in (('adam', 9610), ('sgd', 9610), ('convolutions', 5514), ('recurrent', 50 * 16 + 50 +
-                                                                                          2 * (2 * 16 * 64 + 128))):
+    for function, parameters in ('adam', 9610), ('sgd', 9610), ('convolutions', 5514), ('transformer', 17088):
         if programs[function] is not None:
             wanted = f'{4 * parameters / 1024:.1f} KiB of gradients '
             for how, words in ('whole', 'all-reduced'), ('sharded', 'reduced and parameters gathered'):

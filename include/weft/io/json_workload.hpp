@@ -7,10 +7,12 @@
 #include "weft/io/files.hpp"
 #include "weft/io/reader.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/role.hpp"
 
 #include <algorithm>
 #include <exception>
 #include <istream>
+#include <iterator>
 #include <map>
 #include <ostream>
 #include <string>
@@ -82,7 +84,8 @@ inline kind_set kinds_from_json(const json_value& list) {
 
 /// Adds an op without its edges; returns the number of its outputs.
 inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
-  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "slots", "output_memory", "inputs", "outputs"});
+  o.object({"name", "type", "kinds", "group", "work", "resident_bytes", "slots", "output_memory", "role", "inputs",
+            "outputs"});
   op result;
   if (const auto name = o.find("name")) {
     result.name = name->text();
@@ -101,6 +104,14 @@ inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
   }
   if (const auto slots = o.find("slots")) {
     result.slots = static_cast<std::uint32_t>(slots->whole(1, none - 1));
+  }
+  if (const auto role = o.find("role")) {
+    const auto name = role->text();
+    const auto* const found = std::ranges::find(op_role_names, name);
+    if (found == std::end(op_role_names)) {
+      role->fail("is not forward, gradient, parameter_gradient or update");
+    }
+    result.role = static_cast<op_role>(found - std::begin(op_role_names));
   }
   if (const auto memory = o.find("output_memory")) {
     const auto text = memory->text();
@@ -311,6 +322,11 @@ void write_workload_json(std::ostream& out, const W& w) {
     if constexpr (requires { w.output_memory(v); }) {
       if (w.output_memory(v) != output_memory::own) {
         o["output_memory"] = w.output_memory(v) == output_memory::view ? "view" : "over_input";
+      }
+    }
+    if constexpr (requires { op_role{w.role(v)}; }) {
+      if (w.role(v) != role_by_name(w.type(v), w.name(v))) {
+        o["role"] = to_string(w.role(v));
       }
     }
     for (const tensor_id t : w.inputs(v)) {

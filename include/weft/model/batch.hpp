@@ -40,12 +40,93 @@ struct graph_batch {
 
 namespace detail {
 
+/// The dimensions that grow with a batch. One that a reshape merged may have other numbers outside of the batch: tokens
+/// and examples in one, the tokens first.
+class grown_dimensions {
+public:
+  /// `first` is the number of each tensor's first dimension.
+  grown_dimensions(const model_graph& g, const std::vector<std::uint32_t>& first, graph::disjoint_sets sets,
+                   std::uint64_t batch)
+      : g_{g}, first_{first}, sets_{std::move(sets)}, outer_(first.back(), 0), batch_{batch} {}
+
+  /// The product of what is outside of the batch in a dimension, so 1 of the batch itself; 0 if it does not grow.
+  std::uint64_t outer(tensor_id t, std::size_t d) const { return outer_[set_of(t, d)]; }
+  /// A reshape for which it is not known how what it makes grows, or `none`.
+  op_id lost() const { return lost_; }
+
+  /// True if nobody knew that it grows.
+  bool add(tensor_id t, std::size_t d, std::uint64_t outer) {
+    auto& known = outer_[set_of(t, d)];
+    return known == 0 && (known = outer) != 0;
+  }
+
+  /// Goes on through an op that keeps the order of numbers, in both directions. True if a dimension is new.
+  bool reshape(op_id v) {
+    if (g_[v].inputs.empty() || g_[v].inputs.front() == none || g_.outputs(v).empty()) {
+      return false;
+    }
+    const tensor_id from = g_[v].inputs.front(), to = *g_.outputs(v).begin();
+    const auto there = pass(from, to), back = pass(to, from);
+    lost_ = there == passing::lost || back == passing::lost ? v : lost_;
+    return there == passing::added || back == passing::added;
+  }
+
+private:
+  enum class passing : std::uint8_t { nothing, added, lost };
+
+  std::uint32_t set_of(tensor_id t, std::size_t d) const {
+    return sets_.find(first_[t] + static_cast<std::uint32_t>(d));
+  }
+  static std::uint64_t extent(const model_graph::extents& dims, std::size_t d) {
+    return static_cast<std::uint64_t>(dims[d]);
+  }
+
+  /// Finds where the batch of one tensor is in the same numbers with other dimensions.
+  passing pass(tensor_id from, tensor_id to) {
+    const auto &dims = g_.dims(from), &made = g_.dims(to);
+    double before = 1; // the numbers outside of a dimension
+    for (std::size_t d = 0; d < dims.size(); before *= static_cast<double>(dims[d++])) {
+      const auto inside = outer(from, d);
+      if (inside == 0 || before * static_cast<double>(dims[d]) > 1e15) {
+        continue;
+      }
+      const auto outside = static_cast<std::uint64_t>(before) * inside;
+      std::size_t best = made.size(); // of those that may be, the one with the least outside of the batch
+      std::uint64_t least = 0, passed = 1;
+      for (std::size_t k = 0; k < made.size() && passed != 0 && passed <= outside; passed *= extent(made, k++)) {
+        const auto in_k = outside / passed;
+        const bool is_clear = batch_ > 1 || extent(made, k) == 1; // one example may be anywhere
+        const bool may_be = is_clear && outside % passed == 0 && extent(made, k) % (in_k * batch_) == 0;
+        if (may_be && (best == made.size() || in_k < least)) {
+          best = k;
+          least = in_k;
+        }
+      }
+      if (best == made.size()) {
+        return passing::lost;
+      }
+      return add(to, best, least) ? passing::added : outer(to, best) == least ? passing::nothing : passing::lost;
+    }
+    return passing::nothing;
+  }
+
+  const model_graph& g_;
+  const std::vector<std::uint32_t>& first_;
+  mutable graph::disjoint_sets sets_; // of dimensions
+  std::vector<std::uint64_t> outer_;  // by set
+  std::uint64_t batch_;
+  op_id lost_ = none;
+};
+
 /// Finds the dimensions that go together, through all ops.
 class dimension_classes {
 public:
   explicit dimension_classes(const model_graph& g) : g_{g}, first_(first_dims(g)), sets_{first_.back()} {
     for (const op_id v : ids(g.num_ops())) {
       axes_.push_back(ops::axes_of(call_of(g, v)));
+      if (axes_[v].keeps_order) { // where the batch is among dimensions that it merges is to be seen
+        continue;
+      }
       std::vector<std::uint32_t> of_axis(axes_[v].extents.size(), none);
       each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool) {
         for (std::uint32_t d = 0; d < std::min(axes.size(), g.dims(t).size()); ++d) {
@@ -104,26 +185,26 @@ private:
   /// The class of the outermost dimensions of inputs like that of one of them.
   graph_batch of(tensor_id input) const {
     graph_batch found{.size = static_cast<std::uint64_t>(g_.dims(input)[0])};
-    const auto root = first_[input];
-    auto sets = sets_;
+    grown_dimensions grown{g_, first_, sets_, found.size};
     for (const tensor_id t : ids(g_.num_tensors())) {
-      const bool is_alike = is_input(t) && found.size > 1 && g_.dims(t)[0] == g_.dims(input)[0];
-      is_alike ? sets.unite(root, first_[t]) : void();
+      if (t == input || (is_input(t) && found.size > 1 && g_.dims(t)[0] == g_.dims(input)[0])) {
+        grown.add(t, 0, 1);
+      }
     }
     constexpr int most = 16; // rounds, of which a graph in order needs two
     op_id last = none;
     for (int round = 0; round < most && (round == 0 || last != none); ++round) {
-      last = follow(root, sets);
+      last = follow(grown);
     }
     for (const tensor_id t : ids(g_.num_tensors())) {
       std::uint64_t bits = 0;
       for (std::uint32_t d = 0; d < g_.dims(t).size(); ++d) {
-        bits |= sets.find(first_[t] + d) == sets.find(root) ? std::uint64_t{1} << d : 0;
+        bits |= grown.outer(t, d) != 0 ? std::uint64_t{1} << d : 0;
       }
       found.grows.push_back(bits);
     }
     find_obstacle(found);
-    if (last != none && found.size != 0) {
+    if (last = grown.lost() != none ? grown.lost() : last; last != none && found.size != 0) {
       refuse(batch_obstacle::unknown_op, g_[last].name, found);
     }
     return found;
@@ -159,19 +240,20 @@ private:
     }
   }
 
-  /// Ties dimensions that no axis tells of: an output of as many dimensions as what is read grows at the same place,
-  /// if it is as long there. The last op for which there were any, or `none`.
-  op_id follow(std::uint32_t root, graph::disjoint_sets& sets) const {
+  /// Goes on with dimensions that no axis tells of: an output of as many dimensions as what is read grows at the same
+  /// place, if it is as long there. The last op for which there were any, or `none`.
+  op_id follow(grown_dimensions& grown) const {
     op_id last = none;
-    const auto is_in = [&](tensor_id t, std::size_t d) {
-      return sets.find(first_[t] + static_cast<std::uint32_t>(d)) == sets.find(root);
-    };
     for (const op_id v : ids(g_.num_ops())) {
-      std::vector<std::array<std::size_t, 3>> open; // rank, place and extent
+      if (axes_[v].keeps_order) {
+        last = grown.reshape(v) ? v : last;
+        continue;
+      }
+      std::vector<std::array<std::size_t, 4>> open; // rank, place, extent and what is outside of the batch in it
       each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool is_made) {
-        for (std::size_t d = 0; !is_made && d < axes.size() && !axes_[v].keeps_order; ++d) {
-          if (axes[d] == none && is_in(t, d)) {
-            open.push_back({axes.size(), d, static_cast<std::size_t>(g_.dims(t)[d])});
+        for (std::size_t d = 0; !is_made && d < axes.size(); ++d) {
+          if (axes[d] == none && grown.outer(t, d) != 0) {
+            open.push_back({axes.size(), d, static_cast<std::size_t>(g_.dims(t)[d]), grown.outer(t, d)});
           }
         }
       });
@@ -181,9 +263,11 @@ private:
       }
       each_operand(v, [&](tensor_id t, const std::vector<std::uint32_t>& axes, bool is_made) {
         for (std::size_t d = 0; is_made && d < axes.size(); ++d) {
-          const std::array<std::size_t, 3> here{axes.size(), d, static_cast<std::size_t>(g_.dims(t)[d])};
-          if (axes[d] == none && std::binary_search(open.begin(), open.end(), here) && !is_in(t, d)) {
-            sets.unite(root, first_[t] + static_cast<std::uint32_t>(d));
+          const auto same = std::ranges::find_if(open, [&](const auto& o) {
+            return o[0] == axes.size() && o[1] == d && o[2] == static_cast<std::size_t>(g_.dims(t)[d]);
+          });
+          if (axes[d] == none && same != open.end() && grown.outer(t, d) == 0) {
+            grown.add(t, d, (*same)[3]);
             last = v;
           }
         }

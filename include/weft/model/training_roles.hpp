@@ -10,17 +10,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft {
 namespace detail {
 
-/// Tells the update of a step from its passes by the batch alone: what reads nothing that grows with it, and leads to a
-/// parameter's new value, is of the update; what it reads that was made of the batch is a gradient.
+/// Tells the update of a step from its passes, which read what grows with the batch.
 class training_roles_of_graph {
 public:
   training_roles_of_graph(const model_graph& g, const graph_batch& batch)
-      : g_{g}, readers_(g.num_tensors()), is_update_(g.num_ops(), false), roles_(g.num_ops(), op_role::forward) {
+      : g_{g}, readers_(g.num_tensors()), writers_(g.num_tensors()), leads_(g.num_ops(), false),
+        roles_(g.num_ops(), op_role::forward) {
     for (const op_id v : ids(g.num_ops())) {
       bool grows = false;
       each_read(v, [&](tensor_id t) {
@@ -28,23 +30,19 @@ public:
         grows = grows || batch.grows[t] != 0;
       });
       reads_batch_.push_back(grows);
+      if (g[v].form == storage_form::writes && !g.outputs(v).empty()) {
+        writers_[storage_of(v)].push_back(v);
+      }
     }
   }
 
+  /// By op; all are forward ops where it cannot be told.
   std::vector<op_role> find() && {
-    if (!lead_back()) {
-      return std::move(roles_);
-    }
-    leave_out_shared();
-    for (const op_id v : ids(g_.num_ops())) {
-      roles_[v] = is_update_[v] ? op_role::update : roles_[v];
-    }
-    bool again = true;
-    while (again) {
-      again = false;
-      for (const op_id v : ids(g_.num_ops())) {
-        again = add_up(v) || again;
-      }
+    if (lead_back()) {
+      leave_to_passes();
+      follow(find_gradients());
+      take_along();
+      add_up();
     }
     return std::move(roles_);
   }
@@ -58,136 +56,204 @@ private:
       }
     }
   }
-
-  /// The ops that make the new values of parameters.
-  std::vector<op_id> last_ops() const {
-    std::vector<op_id> found;
-    const auto is_parameter = [&](tensor_id t) { return g_.role(g_.storage(t)) == tensor_role::parameter; };
-    for (const op_id v : ids(g_.num_ops())) {
-      const auto& made = g_.outputs(v);
-      if (g_[v].form == storage_form::writes && !made.empty() && is_parameter(*made.begin())) {
-        found.push_back(v);
-      }
-    }
-    for (const auto& r : g_.replacements()) {
-      if (is_parameter(r.old) && g_.producer(r.by) != none) {
-        found.push_back(g_.producer(r.by));
-      }
-    }
-    return found;
-  }
-
-  /// Marks what leads to new values and reads nothing of the batch, and the ops whose results that reads. False if
-  /// there is nothing of the kind, or if a new value is made of the batch itself.
-  bool lead_back() {
-    auto open = last_ops();
-    const bool is_mixed = std::any_of(open.begin(), open.end(), [&](op_id v) { return bool{reads_batch_[v]}; });
-    if (is_mixed || open.empty()) {
-      return false;
-    }
-    for (const op_id v : open) {
-      is_update_[v] = true;
-    }
-    while (!open.empty()) {
-      const op_id v = open.back();
-      open.pop_back();
-      each_read(v, [&](tensor_id t) {
-        const op_id from = g_.producer(t);
-        if (from == none || g_[from].is_known) {
-          return;
-        }
-        if (reads_batch_[from]) {
-          roles_[from] = op_role::parameter_gradient;
-        } else if (!is_update_[from]) {
-          is_update_[from] = true;
-          open.push_back(from);
-        }
-      });
-    }
-    return true;
-  }
-
-  /// What the passes read as well, such as a parameter in another form, is not of the update, unless it follows from a
-  /// gradient or changes something.
-  void leave_out_shared() {
-    std::vector<op_id> open;
-    std::vector<bool> stays(g_.num_ops(), false);
-    for (const op_id v : ids(g_.num_ops())) {
-      if (roles_[v] == op_role::parameter_gradient) {
-        open.push_back(v);
-      } else if (is_update_[v] && g_[v].form == storage_form::writes) {
-        stays[v] = true;
-      }
-    }
-    while (!open.empty()) {
-      const op_id v = open.back();
-      open.pop_back();
-      each_reader(v, [&](op_id c) {
-        if (is_update_[c] && !stays[c]) {
-          stays[c] = true;
-          open.push_back(c);
-        }
-      });
-    }
-    for (const op_id v : ids(g_.num_ops())) {
-      if (is_update_[v] && !stays[v]) {
-        open.push_back(v);
-      }
-    }
-    while (!open.empty()) {
-      const op_id v = open.back();
-      open.pop_back();
-      bool is_shared = false;
-      each_reader(v, [&](op_id c) { is_shared = is_shared || !is_update_[c]; });
-      if (is_update_[v] && is_shared) {
-        is_update_[v] = false;
-        each_read(v, [&](tensor_id t) {
-          const op_id from = g_.producer(t);
-          from != none && is_update_[from] && !stays[from] ? open.push_back(from) : void();
-        });
-      }
-    }
-  }
-
   template <class Visit>
   void each_reader(op_id v, Visit visit) const {
     for (const tensor_id t : g_.outputs(v)) {
       std::for_each(readers_[t].begin(), readers_[t].end(), visit);
     }
   }
+  tensor_id storage_of(op_id v) const { return g_.storage(*g_.outputs(v).begin()); }
+  bool is_known(op_id v) const { return v == none || g_[v].is_known; }
 
-  /// Where gradients are added up that nothing else reads, such as those of the uses of one parameter, or are shown in
-  /// another form for that, what comes out is the gradient.
-  bool add_up(op_id v) {
-    const auto type = ops::plain_type(g_[v].type);
-    const auto& in = g_[v].inputs;
-    const auto made = g_.outputs(v);
-    const bool shows = g_[v].form == storage_form::view && in.size() == 1;
-    const bool adds = g_[v].form == storage_form::own && in.size() > 1 &&
-                      (type == "add" || type == "Add" || type == "AddN");
-    if (roles_[v] != op_role::update || made.size() != 1 || !(shows || adds)) {
+  /// The ops that made what v reads: who made a tensor, and who wrote into its storage since then.
+  template <class Visit>
+  void each_maker(op_id v, Visit visit) const {
+    each_read(v, [&](tensor_id t) {
+      const op_id from = g_.producer(t);
+      is_known(from) ? void() : visit(from);
+      for (const op_id w : writers_[g_.storage(t)]) {
+        w < v && w != from && (from == none || w > from) ? visit(w) : void();
+      }
+    });
+  }
+
+  /// The ops that make the new values of parameters and states; of these, no passes themselves.
+  std::vector<op_id> last_ops() const {
+    std::vector<op_id> found;
+    const auto take = [&](tensor_id kept, op_id by) {
+      const auto role = g_.role(g_.storage(kept));
+      if (role == tensor_role::parameter || (role == tensor_role::state && !reads_batch_[by])) {
+        found.push_back(by);
+      }
+    };
+    for (const auto& list : writers_) {
+      for (const op_id v : list) {
+        take(*g_.outputs(v).begin(), v);
+      }
+    }
+    for (const auto& r : g_.replacements()) {
+      is_known(g_.producer(r.by)) ? void() : take(r.old, g_.producer(r.by));
+    }
+    return found;
+  }
+
+  /// Marks what leads to new values and reads nothing that grows. False if a parameter's new value is made of that
+  /// itself, or if a pass writes into what an update reads.
+  bool lead_back() {
+    auto open = last_ops();
+    if (std::any_of(open.begin(), open.end(), [&](op_id v) { return bool{reads_batch_[v]}; })) {
       return false;
     }
-    const bool all = std::all_of(in.begin(), in.end(), [&](tensor_id t) {
-      return t != none && g_.producer(t) != none && roles_[g_.producer(t)] == op_role::parameter_gradient &&
-             readers_[t].size() == 1 && g_.bytes(t) == g_.bytes(*made.begin());
+    for (const op_id v : open) {
+      leads_[v] = true;
+    }
+    bool is_clear = true;
+    while (!open.empty()) {
+      const op_id v = open.back();
+      open.pop_back();
+      each_maker(v, [&](op_id from) {
+        if (reads_batch_[from]) {
+          is_clear = is_clear && g_[from].form != storage_form::writes;
+        } else if (!leads_[from]) {
+          leads_[from] = true;
+          open.push_back(from);
+        }
+      });
+    }
+    return is_clear;
+  }
+
+  /// What passes read is of the passes: a loss, parameters in another form, statistics of a normalisation.
+  void leave_to_passes() {
+    std::vector<op_id> open;
+    const auto check = [&](op_id v) {
+      bool is_read = false;
+      each_reader(v, [&](op_id c) { is_read = is_read || !leads_[c]; });
+      if (leads_[v] && is_read) {
+        leads_[v] = false;
+        open.push_back(v);
+      }
+    };
+    for (const op_id v : ids(g_.num_ops())) {
+      check(v);
+    }
+    while (!open.empty()) {
+      const op_id v = open.back();
+      open.pop_back();
+      each_read(v, [&](tensor_id t) { is_known(g_.producer(t)) ? void() : check(g_.producer(t)); });
+    }
+  }
+
+  /// Gradients are made in the passes, and read by no other op of them. Returns the ops that read them.
+  std::vector<op_id> find_gradients() {
+    std::vector<op_id> found;
+    for (const op_id v : ids(g_.num_ops())) {
+      for (const tensor_id t : g_.outputs(v)) {
+        const auto& all = readers_[t];
+        const bool leads = std::all_of(all.begin(), all.end(), [&](op_id c) { return bool{leads_[c]}; });
+        if (reads_batch_[v] && leads && !all.empty()) {
+          roles_[v] = op_role::parameter_gradient;
+          found.insert(found.end(), all.begin(), all.end());
+        }
+      }
+    }
+    return found;
+  }
+
+  /// What follows from gradients is of the update.
+  void follow(std::vector<op_id> open) {
+    while (!open.empty()) {
+      const op_id v = open.back();
+      open.pop_back();
+      if (leads_[v] && roles_[v] == op_role::forward) {
+        roles_[v] = op_role::update;
+        each_reader(v, [&](op_id c) { open.push_back(c); });
+        if (g_[v].form == storage_form::writes) { // whoever reads that afterwards
+          const auto& others = writers_[storage_of(v)];
+          open.insert(open.end(), others.begin(), others.end());
+        }
+      }
+    }
+  }
+
+  /// What only the update reads belongs to it as well, such as a schedule of rates.
+  void take_along() {
+    std::vector<op_id> open;
+    for (const op_id v : ids(g_.num_ops())) {
+      roles_[v] == op_role::update ? open.push_back(v) : void();
+    }
+    while (!open.empty()) {
+      const op_id v = open.back();
+      open.pop_back();
+      each_maker(v, [&](op_id from) {
+        bool all = leads_[from] && roles_[from] == op_role::forward;
+        each_reader(from, [&](op_id c) { all = all && roles_[c] == op_role::update; });
+        if (all) {
+          roles_[from] = op_role::update;
+          open.push_back(from);
+        }
+      });
+    }
+  }
+
+  /// Where gradients are added up that nothing else reads, such as those of the uses of one parameter, or made smaller,
+  /// or are shown in another form for that, what comes out is the gradient.
+  void add_up() {
+    std::vector<op_id> open;
+    for (const op_id v : ids(g_.num_ops())) {
+      roles_[v] == op_role::parameter_gradient ? each_reader(v, [&](op_id c) { open.push_back(c); }) : void();
+    }
+    while (!open.empty()) {
+      const op_id v = open.back();
+      open.pop_back();
+      if (roles_[v] == op_role::update && is_linear_in_gradients(v)) {
+        roles_[v] = op_role::parameter_gradient;
+        each_reader(v, [&](op_id c) { open.push_back(c); });
+      }
+    }
+  }
+  bool is_linear_in_gradients(op_id v) const {
+    constexpr std::string_view sums[] = {"AddN", "Add", "add"};
+    constexpr std::string_view smaller[] = {"embedding_dense_backward", "sum", "Sum", "ReduceSum"};
+    const auto type = ops::plain_type(g_[v].type);
+    const auto has = [&](const auto& list) { return std::ranges::find(list, type) != std::end(list); };
+    const auto made = g_.outputs(v);
+    const bool keeps = g_[v].form == storage_form::writes && g_.role(storage_of(v)) != tensor_role::computed;
+    if (made.size() != 1 || keeps) {
+      return false;
+    }
+    std::size_t terms = 0, others = 0;
+    byte_count largest = 0, least = ~byte_count{0};
+    each_read(v, [&](tensor_id t) {
+      const op_id from = g_.producer(t);
+      const bool is_term = from != none && roles_[from] == op_role::parameter_gradient && readers_[t].size() == 1;
+      terms += is_term ? 1u : 0u;
+      others += is_term ? 0u : 1u;
+      largest = is_term ? std::max(largest, g_.bytes(t)) : largest;
+      least = is_term ? std::min(least, g_.bytes(t)) : least;
     });
-    roles_[v] = all ? op_role::parameter_gradient : roles_[v];
-    return all;
+    const auto bytes = g_.bytes(*made.begin());
+    const bool adds = has(sums) && terms > 1 && others == 0 && least == bytes;
+    const bool shows = g_[v].form == storage_form::view && terms == 1 && others == 0;
+    return terms > 0 && largest >= bytes && (adds || shows ? largest == bytes : has(smaller) && terms == 1);
   }
 
   const model_graph& g_;
   std::vector<std::vector<op_id>> readers_; // by tensor
-  std::vector<bool> reads_batch_, is_update_;
+  std::vector<std::vector<op_id>> writers_; // by storage, in order
+  std::vector<bool> reads_batch_, leads_;
   std::vector<op_role> roles_;
 };
 
 } // namespace detail
 
 /// Gives the ops of a graph that changes its parameters itself their roles, as those of a program that was traced with
-/// its optimiser. Gradients are what the update reads and ops make that read something which grows with the batch; each
-/// of several replicas, with a part of the batch, makes its own, and their sum is that of the whole. Where the batch is
-/// not known, or a new parameter is made of it directly, nothing changes. Complexity: O((n + m) log d).
+/// its optimiser. What leads to new parameters or states, reads nothing that grows with the batch, and is not read by
+/// what does, is the update. Gradients are what it reads and ops make that read something which grows; each of several
+/// replicas, with a part of the batch, makes its own, and their sum is that of the whole. Statistics of a norm, which
+/// the passes read, too, are none. Where the batch is not known, a new parameter is made of it directly, or a pass
+/// writes into what the update reads, nothing changes. Complexity: O((n + m) log d), and of writes into one storage
+/// O(readers × writes).
 inline void mark_training_roles(model_graph& g) {
   if (!changes_parameters(g)) {
     return;

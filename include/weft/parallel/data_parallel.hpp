@@ -64,15 +64,16 @@ struct data_parallel_options {
 };
 
 /// Replicas of a step, which has its part of the batch already, one per placement in `replicas`. Before the updates,
-/// each gets the sums of the gradients (`gradients`) of all, bucket by bucket, by an all-reduce among as many ranks.
-/// A step that trains nothing has no collectives. Replica r's ops are called `data_r/…`. What else of the step is
-/// shared, such as the statistics of a batch normalisation, each replica has for itself, and so does a norm of all
-/// gradients by which they are clipped before they are reduced.
+/// each gets the sums of the gradients (`gradients`) of all, bucket by bucket, by an all-reduce among as many ranks. A
+/// step that trains nothing has no collectives. Replica r's ops are called `data_r/…`. What else of the step is shared,
+/// such as the statistics of a batch normalisation, each replica has for itself. A norm of all gradients by which they
+/// are clipped is of the sums if it is of the update (`op_role::update`), else each replica has its own.
 ///
 /// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, if
 /// gradients that share a device in one replica do not in another, if updates are to be sharded and the all-reduce
-/// leaves some rank no part, if shared ops belong to no replica or read something of a part of the batch that does not
-/// grow with it, and if a parameter follows from gradients of shared ops and of others.
+/// leaves some rank no part or an update works on several gradients as a whole, if shared ops belong to no replica or
+/// read something of a part of the batch that does not grow with it, and if a parameter follows from gradients of
+/// shared ops and of others.
 /// Complexity: O(replicas (n + m) + messages).
 /// Sources: Li et al., *PyTorch Distributed: Experiences on Accelerating Data Parallel Training*, VLDB 13(12), 2020;
 /// for sharded updates Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, SC
@@ -479,12 +480,27 @@ private:
         if (copy_of(r, reader) == none) {
           continue;
         }
+        for (std::uint32_t q = 0; q < replicas_.size() && is_of_parts(t, reader); ++q) {
+          const op_id part = copy_of(q, step_.producer(t));
+          part != none ? b_.add_edge(part, copy_of(r, reader), source(q, t, false).output) : void();
+        }
+        const bool has_none = is_sharded() && is_update(step_, reader) && !part_[t].empty() && sum[t].op == none;
+        if (has_none || is_of_parts(t, reader)) {
+          continue;
+        }
         const auto from = sum[t].op != none && is_update(step_, reader) ? sum[t] : source(r, t, is_shared(reader));
         if (from.op != none) {
           b_.add_edge(from.op, copy_of(r, reader), from.output);
         }
       }
     }
+  }
+
+  /// True for what an update makes of its part of a gradient, such as a norm of it, and `reader` reads of all parts.
+  bool is_of_parts(tensor_id t, op_id reader) const {
+    const op_id from = step_.producer(t);
+    return is_sharded() && is_update(step_, from) && updated_with_[from] != none && is_update(step_, reader) &&
+           updated_with_[reader] == none;
   }
 
   /// The tensor as an op of a replica reads it, which does it for all if it is shared.

@@ -87,7 +87,7 @@ inline std::vector<sharded_parameter> held_parameters(const split_model& m, cons
   std::vector<sharded_parameter> found;
   auto next = m.held.begin();
   for (const op_id v : ids(axis.size())) {
-    byte_count all = is_update(m.ops->type(v)) ? 0 : m.ops->resident_bytes(v);
+    byte_count all = is_update(*m.ops, v) ? 0 : m.ops->resident_bytes(v);
     const auto& parts = m.axes[v].resident_parts;
     byte_count split = chosen_splits::in_parts(axis[v]) && !parts.empty() ? std::min(all, parts[axis[v]]) : 0;
     byte_count rounded = 0; // a byte of each parameter

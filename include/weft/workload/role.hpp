@@ -6,6 +6,7 @@
 #include "weft/workload/op_name.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -19,6 +20,10 @@ enum class op_role : std::uint8_t {
   update              ///< it changes parameters or the optimiser's state, or works on gradients for those that do
 };
 
+inline constexpr std::string_view op_role_names[] = {"forward", "gradient", "parameter_gradient", "update"};
+
+constexpr std::string_view to_string(op_role r) { return op_role_names[static_cast<std::size_t>(r)]; }
+
 /// True if ops of that type update parameters, by the names that TensorFlow gives such types.
 constexpr bool is_update(std::string_view type) {
   for (const std::string_view way : {"Resource", "Sparse"}) {
@@ -27,7 +32,7 @@ constexpr bool is_update(std::string_view type) {
   return type.starts_with("Apply");
 }
 
-/// The role of an op that nobody gives one, by its type and its name.
+/// The role of an op that nobody gives one, by its type and its name. Complexity: linear in them.
 inline op_role role_by_name(std::string_view type, std::string_view name) {
   return is_update(type) ? op_role::update : op_name{name}.is_gradient ? op_role::gradient : op_role::forward;
 }
@@ -46,7 +51,7 @@ template <class Workload>
 constexpr bool is_update(const Workload& w, op_id v) {
   return role_of(w, v) == op_role::update;
 }
-/// True for an op of the backward pass.
+/// True for an op that its name tells to be of the backward pass. Of traced steps that is not known.
 template <class Workload>
 constexpr bool is_gradient(const Workload& w, op_id v) {
   return role_of(w, v) == op_role::gradient;

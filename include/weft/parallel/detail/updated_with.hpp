@@ -2,35 +2,50 @@
 /// The gradients that the updates of a training step work with, for updates that are shared by parts of them.
 #pragma once
 
+#include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/role.hpp"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 namespace weft::parallel::detail {
 
-/// The gradient that an update works with: the first one that it reads, or else that of the updates before it. One
-/// that follows from several, such as a norm of all, works with none.
+/// The gradient that an update works with: of those that it reads, or that updates before it work with, the one by
+/// which it reads most; not the counts and rates beside it. One that reads a few numbers of several, such as their
+/// norms, works with none. Throws `value_error` for one that reads several as a whole.
 template <class Workload, class IsGradient>
 tensor_id gradient_of(const Workload& w, op_id update, const std::vector<tensor_id>& with, const IsGradient& is_one) {
-  tensor_id found = none;
-  bool several = false;
-  for (const tensor_id t : w.inputs(update)) {
-    if (is_one(t)) {
-      return t;
-    }
+  constexpr byte_count few = 4096;
+  const auto part_of = [&](tensor_id t) {
     const op_id from = w.producer(t);
-    const auto of = is_update(w, from) ? with[from] : tensor_id{none};
-    several = several || (of != none && found != none && of != found);
+    return is_one(t) ? t : is_update(w, from) && w.bytes(t) > 0 ? with[from] : tensor_id{none};
+  };
+  byte_count most = 0;
+  for (const tensor_id t : w.inputs(update)) {
+    most = part_of(t) != none ? std::max(most, w.bytes(t)) : most;
+  }
+  tensor_id found = none;
+  for (const tensor_id t : w.inputs(update)) {
+    const auto of = 2 * w.bytes(t) >= most ? part_of(t) : tensor_id{none};
+    if (of != none && found != none && of != found) {
+      if (most > few) {
+        throw value_error("data_parallel", "'" + std::string{w.name(update)} +
+                                             "' works on several gradients at once, so that updates cannot be sharded");
+      }
+      return none;
+    }
     found = of != none ? of : found;
   }
-  return several ? tensor_id{none} : found;
+  return found;
 }
 
 /// By op: of updates the gradient that each works with, and of state, and what is done with it alone, that of the
-/// updates which read it, if it is one; else `none`. `is_one(t)` tells gradients. Complexity: O(n + m).
+/// updates which read it, if it is one; else `none`. `is_one(t)` tells gradients. Throws as
+/// `gradient_of`. Complexity: O(n + m).
 template <named_workload Workload, class IsGradient>
 std::vector<tensor_id> updated_with(const Workload& w, const IsGradient& is_one) {
   const auto order = graph::topological_order(w);
