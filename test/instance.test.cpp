@@ -208,6 +208,7 @@ TEST_CASE("lower: what heuristics read beside times") {
     for (const op_id v : ids(w.num_ops())) {
       CHECK(numbers->workload().work(v) == w.work(v));
       CHECK(numbers->workload().type(v) == w.type(v));
+      CHECK(numbers->workload().role(v) == role_of(w, v));
     }
   }
 }

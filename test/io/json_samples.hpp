@@ -55,6 +55,8 @@ inline std::vector<wrong_file> wrong_workloads() {
     {"no_ops", "{\"format\": \"weft.workload\", \"version\": 1}", 1, "", "the key 'ops' is missing"},
     {"ops_object", "{\"format\": \"weft.workload\", \"version\": 1, \"ops\": {}}", 1,
      "/ops: ", "expected a list of ops"},
+    {"unknown_role", workload_with("{\"role\": \"leader\"}"), 5, "/ops/0/role: ",
+     "is not forward, gradient, parameter_gradient or update"},
     {"unknown_key", workload_with("{},\n{\"wrok\": 3}"), 6,
      "/ops/1/wrok: ", "unknown key; the keys here are name, type"},
     {"op_number", workload_with("{}, 7"), 5, "/ops/1: ", "expected an object, found 7"},

@@ -61,6 +61,26 @@ TEST_CASE("json_workload: slots come back") {
   CHECK(weft_test::same(workload_of(weft_test::text_of([&](auto& out) { io::write_workload_json(out, w); })), w));
 }
 
+TEST_CASE("json_workload: roles come back, and are written where names and types do not say them") {
+  weft::workload_builder b;
+  b.add_op({.work = 1, .name = "mul_", .role = weft::op_role::update});
+  b.add_op({.work = 1, .name = "mm", .role = weft::op_role::parameter_gradient});
+  b.add_op({.work = 1, .name = "gradients/a", .role = weft::op_role::forward});
+  b.add_op({.work = 1, .name = "gradients/b"});
+  b.add_op({.work = 1, .name = "c"});
+  const auto w = std::move(b).build();
+  const auto text = weft_test::text_of([&](auto& out) { io::write_workload_json(out, w); });
+  const auto again = workload_of(text);
+  for (const weft::op_id v : weft::ids(w.num_ops())) {
+    CHECK(again.role(v) == w.role(v));
+  }
+  std::size_t written = 0;
+  for (auto at = text.find("\"role\""); at != text.npos; at = text.find("\"role\"", at + 1)) {
+    ++written;
+  }
+  CHECK(written == 3);
+}
+
 TEST_CASE("json_workload: every wrong file is refused with file, line, path and reason") {
   for (const auto& sample : weft_test::wrong_workloads()) {
     const auto e = weft_test::parse_error_of([&] { (void)workload_of(sample.text); });
