@@ -781,6 +781,10 @@ void split_batch(const options& o, const tool::target& target, const tool::input
         if (experts && !o.split_experts) {
           continue;
         }
+        if (sharded && !o.shard_updates && kind.whole) { // its updates cannot be in parts
+          kind.sharded = kind.whole;
+          continue;
+        }
         all.why_not = fmt::format("with a batch of {}: {}", in.batch / ranks, e.what());
         break;
       }
