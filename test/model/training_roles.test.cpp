@@ -161,8 +161,9 @@ TEST_CASE("training_roles: gradients that are clipped where they lie are added u
   const auto norm = g.make("norm", "aten.norm", {g.gradient}, {}, "->");
   (void)g.make("clip", "aten.mul_", {shown, norm}, {wide, wide}, "kn,->kn", storage_form::writes);
   (void)g.make("new_w", "aten.add_", {g.w, g.gradient}, {wide, wide}, "kn,kn->kn", storage_form::writes);
+  (void)g.make("returned", "aten.detach", {norm}, {}, "->", storage_form::view);
   mark_training_roles(g);
-  for (const char* name : {"shown", "norm", "clip", "new_w"}) {
+  for (const char* name : {"shown", "norm", "clip", "new_w", "returned"}) {
     CAPTURE(name);
     CHECK(g.role_of(name) == op_role::update);
   }

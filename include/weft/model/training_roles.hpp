@@ -38,8 +38,11 @@ public:
 
   /// By op; all are forward ops where it cannot be told.
   std::vector<op_role> find() && {
-    if (lead_back()) {
-      leave_to_passes();
+    if (!lead_back()) {
+      return std::move(roles_);
+    }
+    leave_to_passes();
+    if (is_clear()) {
       follow(find_gradients());
       take_along();
       add_up();
@@ -98,7 +101,7 @@ private:
   }
 
   /// Marks what leads to new values and reads nothing that grows. False if a parameter's new value is made of that
-  /// itself, or if a pass writes into what an update reads.
+  /// itself.
   bool lead_back() {
     auto open = last_ops();
     if (std::any_of(open.begin(), open.end(), [&](op_id v) { return bool{reads_batch_[v]}; })) {
@@ -107,51 +110,62 @@ private:
     for (const op_id v : open) {
       leads_[v] = true;
     }
-    bool is_clear = true;
     while (!open.empty()) {
       const op_id v = open.back();
       open.pop_back();
       each_maker(v, [&](op_id from) {
-        if (reads_batch_[from]) {
-          is_clear = is_clear && g_[from].form != storage_form::writes;
-        } else if (!leads_[from]) {
+        if (!reads_batch_[from] && !leads_[from]) {
           leads_[from] = true;
           open.push_back(from);
         }
       });
     }
-    return is_clear;
+    return true;
+  }
+
+  /// False if a pass writes into what an update reads.
+  bool is_clear() const {
+    bool clear = true;
+    for (const op_id v : ids(g_.num_ops())) {
+      if (leads_[v]) {
+        each_maker(v, [&](op_id from) {
+          clear = clear && !(reads_batch_[from] && g_[from].form == storage_form::writes);
+        });
+      }
+    }
+    return clear;
   }
 
   /// What passes read is of the passes: a loss, parameters in another form, statistics of a normalisation.
   void leave_to_passes() {
     std::vector<op_id> open;
-    const auto check = [&](op_id v) {
-      bool is_read = false;
-      each_reader(v, [&](op_id c) { is_read = is_read || !leads_[c]; });
-      if (leads_[v] && is_read) {
-        leads_[v] = false;
-        open.push_back(v);
-      }
-    };
     for (const op_id v : ids(g_.num_ops())) {
-      check(v);
+      reads_batch_[v] ? open.push_back(v) : void();
     }
+    is_of_passes_ = reads_batch_;
     while (!open.empty()) {
       const op_id v = open.back();
       open.pop_back();
-      each_read(v, [&](tensor_id t) { is_known(g_.producer(t)) ? void() : check(g_.producer(t)); });
+      each_read(v, [&](tensor_id t) {
+        if (const op_id from = g_.producer(t); from != none && !is_of_passes_[from]) {
+          is_of_passes_[from] = true;
+          leads_[from] = false;
+          open.push_back(from);
+        }
+      });
     }
   }
 
-  /// Gradients are made in the passes, and read by no other op of them. Returns the ops that read them.
+  /// Gradients are made in the passes, read by no other op of them, and lead to new values. Returns the ops that read
+  /// them.
   std::vector<op_id> find_gradients() {
     std::vector<op_id> found;
     for (const op_id v : ids(g_.num_ops())) {
       for (const tensor_id t : g_.outputs(v)) {
         const auto& all = readers_[t];
-        const bool leads = std::all_of(all.begin(), all.end(), [&](op_id c) { return bool{leads_[c]}; });
-        if (reads_batch_[v] && leads && !all.empty()) {
+        const bool leads = std::any_of(all.begin(), all.end(), [&](op_id c) { return bool{leads_[c]}; });
+        if (reads_batch_[v] && leads &&
+            std::none_of(all.begin(), all.end(), [&](op_id c) { return bool{is_of_passes_[c]}; })) {
           roles_[v] = op_role::parameter_gradient;
           found.insert(found.end(), all.begin(), all.end());
         }
@@ -165,7 +179,7 @@ private:
     while (!open.empty()) {
       const op_id v = open.back();
       open.pop_back();
-      if (leads_[v] && roles_[v] == op_role::forward) {
+      if (!is_of_passes_[v] && roles_[v] == op_role::forward) {
         roles_[v] = op_role::update;
         each_reader(v, [&](op_id c) { open.push_back(c); });
         if (g_[v].form == storage_form::writes) { // whoever reads that afterwards
@@ -178,18 +192,25 @@ private:
 
   /// What only the update reads belongs to it as well, such as a schedule of rates.
   void take_along() {
+    std::vector<std::size_t> others(g_.num_ops(), 0); // reads by what is not of the update
     std::vector<op_id> open;
+    const auto each_origin = [&](op_id v, auto visit) {
+      each_read(v, [&](tensor_id t) { g_.producer(t) != none ? visit(g_.producer(t)) : void(); });
+    };
     for (const op_id v : ids(g_.num_ops())) {
-      roles_[v] == op_role::update ? open.push_back(v) : void();
+      if (roles_[v] == op_role::update) {
+        open.push_back(v);
+      } else {
+        each_origin(v, [&](op_id from) { ++others[from]; });
+      }
     }
     while (!open.empty()) {
       const op_id v = open.back();
       open.pop_back();
-      each_maker(v, [&](op_id from) {
-        bool all = leads_[from] && roles_[from] == op_role::forward;
-        each_reader(from, [&](op_id c) { all = all && roles_[c] == op_role::update; });
-        if (all) {
+      each_origin(v, [&](op_id from) {
+        if (leads_[from] && roles_[from] == op_role::forward && others[from] == 0) {
           roles_[from] = op_role::update;
+          each_origin(from, [&](op_id u) { --others[u]; });
           open.push_back(from);
         }
       });
@@ -241,7 +262,7 @@ private:
   const model_graph& g_;
   std::vector<std::vector<op_id>> readers_; // by tensor
   std::vector<std::vector<op_id>> writers_; // by storage, in order
-  std::vector<bool> reads_batch_, leads_;
+  std::vector<bool> reads_batch_, is_of_passes_, leads_; // by op
   std::vector<op_role> roles_;
 };
 
