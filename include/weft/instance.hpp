@@ -69,7 +69,7 @@ public:
       c.kinds_.push_back(w.kinds(v));
       c.group_.push_back(w.group(v));
       if constexpr (requires { w.role(v); } || requires { role_by_name(w.type(v), w.name(v)); }) {
-        c.roles_.push_back(role_of(w, v));
+        c.roles_.push_back(static_cast<std::uint8_t>(role_of(w, v)));
       }
       if constexpr (requires { std::string_view{w.name(v)}; }) {
         named = named || !std::string_view{w.name(v)}.empty();

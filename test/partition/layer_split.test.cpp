@@ -16,7 +16,6 @@
 namespace partition_layer_split_test {
 
 using namespace weft;
-using op_name;
 
 static_assert(partitioner_for<partition::layer_split, test::drawn_problem>);
 static_assert(partitioner_for<partition::first_device, test::drawn_problem>);

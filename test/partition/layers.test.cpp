@@ -20,7 +20,6 @@ namespace partition_layers_test {
 
 using namespace weft;
 using partition::find_layers;
-using op_name;
 
 platform<uniform_links> machine() {
   return {std::vector<device>(2, {.kind = device_kind::gpu}), {}};

@@ -108,7 +108,7 @@ inline std::uint32_t op_from_json(workload_builder& b, const json_value& o) {
   if (const auto role = o.find("role")) {
     const auto name = role->text();
     const auto* const found = std::ranges::find(op_role_names, name);
-    if (found == std::end(op_role_names)) {
+    if (name.empty() || found == std::end(op_role_names)) {
       role->fail("is not forward, gradient, parameter_gradient or update");
     }
     result.role = static_cast<op_role>(found - std::begin(op_role_names));

@@ -81,7 +81,7 @@ public:
     bool is_known = false; ///< what it makes is known before the model runs: parameters of parameters, or sizes
     std::vector<tensor_id> captured = {}; ///< what graphs inside of it read, beside its inputs
     std::vector<op_id> after = {};        ///< ops that are done before it starts, beside those whose results it reads
-    std::optional<op_role> role = {};     ///< in a training step; without it that of `role_by_name`
+    op_role role = op_role::by_name;      ///< in a training step
   };
 
   /// A tensor that no op makes. Throws `value_error` for one that is computed, has a negative extent, or more than 64

@@ -117,7 +117,6 @@ public:
 
   replicated_workload make() {
     reduced_.assign(replicas_.size(), {});
-    updated_with_.assign(step_.num_ops(), none);
     if (replicas_.size() > 1) {
       fill_buckets(gradients(step_));
     }
@@ -230,7 +229,7 @@ private:
   void copy_ops_of(std::uint32_t r) {
     std::vector<op_id> first(step_.num_groups(), none);
     for (const op_id v : ids(step_.num_ops())) {
-      const double part = updated_with_[v] == none ? 1 : part_[updated_with_[v]][r];
+      const double part = !is_sharded() || updated_with_[v] == none ? 1 : part_[updated_with_[v]][r];
       if (part == 0 || (is_shared(v) && owner_of(v) != r)) {
         copy_.push_back(none);
         continue;
@@ -484,8 +483,8 @@ private:
           const op_id part = copy_of(q, step_.producer(t));
           part != none ? b_.add_edge(part, copy_of(r, reader), source(q, t, false).output) : void();
         }
-        const bool has_none = is_sharded() && is_update(step_, reader) && !part_[t].empty() && sum[t].op == none;
-        if (has_none || is_of_parts(t, reader)) {
+        if (is_of_parts(t, reader) ||
+            (is_sharded() && is_update(step_, reader) && !part_[t].empty() && sum[t].op == none)) { // it has no part
           continue;
         }
         const auto from = sum[t].op != none && is_update(step_, reader) ? sum[t] : source(r, t, is_shared(reader));

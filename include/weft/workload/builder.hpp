@@ -30,7 +30,7 @@ struct op {
   std::string type = {};
   std::uint32_t slots = 1;                   ///< how many slots of its device it takes at once, such as cores of a node
   output_memory memory = output_memory::own; ///< of its first output
-  std::optional<op_role> role = {};          ///< in a training step; without it that of `role_by_name`
+  op_role role = op_role::by_name;           ///< in a training step
 };
 
 /// Collects ops, tensors, edges and colocations in any order, then checks and packs them.
@@ -66,9 +66,10 @@ public:
     }
     outputs_.push_back(
       {o.bytes ? static_cast<std::uint32_t>(columns_.bytes_.size() - 1) : none, o.bytes ? 1u : 0u, none});
-    if (const auto role = o.role ? *o.role : role_by_name(o.type, o.name); role != op_role::forward) {
-      columns_.roles_.resize(v, op_role::forward);
-      columns_.roles_.push_back(role);
+    const auto role = o.role != op_role::by_name ? o.role : role_by_name(o.type, o.name);
+    if (role != op_role::forward) {
+      columns_.roles_.resize(v, static_cast<std::uint8_t>(op_role::forward));
+      columns_.roles_.push_back(static_cast<std::uint8_t>(role));
     }
     if (!o.name.empty()) {
       names_.resize(v);
@@ -166,7 +167,7 @@ public:
     }
     o.slots = v < columns_.slots_.size() ? columns_.slots_[v] : 1;
     o.memory = v < columns_.output_memory_.size() ? columns_.output_memory_[v] : output_memory::own;
-    o.role = v < columns_.roles_.size() ? columns_.roles_[v] : op_role::forward;
+    o.role = v < columns_.roles_.size() ? op_role{columns_.roles_[v]} : op_role::forward;
     return o;
   }
   /// The device kinds that v may run on, without a copy of the rest.
@@ -184,7 +185,7 @@ public:
       w.slots_.resize(w.num_ops(), 1);
     }
     if (!w.roles_.empty()) {
-      w.roles_.resize(w.num_ops(), op_role::forward);
+      w.roles_.resize(w.num_ops(), static_cast<std::uint8_t>(op_role::forward));
     }
     pack_tensors(w);
     pack_edges(w);

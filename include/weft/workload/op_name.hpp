@@ -3,8 +3,8 @@
 #pragma once
 
 #include "weft/core/numbering.hpp"
+#include "weft/workload/detail/name_prefix.hpp"
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -18,19 +18,11 @@ struct op_name {
   bool is_gradient = false;    ///< or made again for gradients: it is of the backward pass
 
   op_name() = default;
-  explicit op_name(std::string_view name) : scope{without_copy(name)} {
-    copy = name.substr(0, name.size() - scope.size());
-    if (scope.starts_with("gradients")) {
-      const auto slash = scope.find('/');
-      const auto suffix = scope.substr(9, slash == scope.npos ? slash : slash - 9);
-      if (slash != scope.npos && suffix.find_first_not_of("_0123456789") == suffix.npos) {
-        scope = scope.substr(slash + 1);
-        is_gradient = true;
-      }
-    } else if (constexpr std::string_view again = "recompute/"; scope.starts_with(again)) {
-      scope = scope.substr(again.size());
-      is_gradient = true;
-    }
+  explicit op_name(std::string_view name) {
+    const detail::name_prefix prefix{name};
+    copy = prefix.copy;
+    scope = prefix.scope;
+    is_gradient = prefix.is_gradient;
   }
 
   /// The name, in TensorFlow's form, of the op of which this is a gradient: what stands before the first `_grad`; empty
@@ -127,19 +119,6 @@ struct op_name {
 
 private:
   static constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-  /// The name without what copies of ops are called after (`data_parallel`, `micro_batched`, `tensor_parallel`).
-  static std::string_view without_copy(std::string_view name) {
-    constexpr std::array<std::string_view, 3> kinds{"data_", "micro_", "tensor_"};
-    for (std::size_t i = 0; i < kinds.size();) {
-      const auto slash = name.find('/'), first = kinds[i].size();
-      const bool is_copy = name.starts_with(kinds[i]) && slash != name.npos && slash > first &&
-                           name.substr(0, slash).find_first_not_of("0123456789", first) == name.npos;
-      name.remove_prefix(is_copy ? slash + 1 : 0);
-      i = is_copy ? 0 : i + 1;
-    }
-    return name;
-  }
 };
 
 } // namespace weft

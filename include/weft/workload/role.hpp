@@ -3,9 +3,8 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
-#include "weft/workload/op_name.hpp"
+#include "weft/workload/detail/name_prefix.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,13 +13,14 @@ namespace weft {
 
 /// The role of an op in a step.
 enum class op_role : std::uint8_t {
+  by_name,            ///< not given: what type and name say
   forward,            ///< that of ops without any other
   gradient,           ///< it is of the backward pass, or made again for that
   parameter_gradient, ///< what it makes for updates are gradients of parameters
   update              ///< it changes parameters or the optimiser's state, or works on gradients for those that do
 };
 
-inline constexpr std::string_view op_role_names[] = {"forward", "gradient", "parameter_gradient", "update"};
+inline constexpr std::string_view op_role_names[] = {"", "forward", "gradient", "parameter_gradient", "update"};
 
 constexpr std::string_view to_string(op_role r) { return op_role_names[static_cast<std::size_t>(r)]; }
 
@@ -33,8 +33,10 @@ constexpr bool is_update(std::string_view type) {
 }
 
 /// The role of an op that nobody gives one, by its type and its name. Complexity: linear in them.
-inline op_role role_by_name(std::string_view type, std::string_view name) {
-  return is_update(type) ? op_role::update : op_name{name}.is_gradient ? op_role::gradient : op_role::forward;
+constexpr op_role role_by_name(std::string_view type, std::string_view name) {
+  return is_update(type)                         ? op_role::update
+         : detail::name_prefix{name}.is_gradient ? op_role::gradient
+                                                 : op_role::forward;
 }
 
 /// The role of an op in a workload, whether that keeps roles or only names and types.
@@ -59,8 +61,12 @@ constexpr bool is_gradient(const Workload& w, op_id v) {
 /// True for a training step: some op updates parameters. Complexity: O(n).
 template <class Workload>
 constexpr bool is_training_step(const Workload& w) {
-  const auto all = ids(static_cast<std::size_t>(w.num_ops()));
-  return std::any_of(all.begin(), all.end(), [&](op_id v) { return is_update(w, v); });
+  for (const op_id v : ids(static_cast<std::size_t>(w.num_ops()))) {
+    if (is_update(w, v)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 } // namespace weft

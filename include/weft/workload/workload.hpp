@@ -56,7 +56,7 @@ public:
     return types_.empty() ? std::string_view{} : type_names_[types_[v]];
   }
   /// What v is for in a training step.
-  constexpr op_role role(op_id v) const { return roles_.empty() ? op_role::forward : roles_[v]; }
+  constexpr op_role role(op_id v) const { return roles_.empty() ? op_role::forward : op_role{roles_[v]}; }
 
   /// The memory in which the first output of v may lie.
   constexpr weft::output_memory output_memory(op_id v) const {
@@ -285,7 +285,7 @@ private:
   std::vector<std::string> names_;        // empty when no op has a name
   std::vector<std::string> type_names_;   // each type once
   std::vector<std::uint32_t> types_;      // index into type_names_; empty when no op has a type
-  std::vector<op_role> roles_;            // empty when all are of a forward pass
+  std::vector<std::uint8_t> roles_;       // empty when all are of a forward pass
   std::size_t num_groups_ = 0;
 };
 
