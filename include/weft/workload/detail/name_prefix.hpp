@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What stands before the scopes of an op's name. Every workload looks at it, so this header is cheap to compile.
+/// The beginning of an op's name, before its scopes. Every workload looks at it, so this header is cheap to compile.
 #pragma once
 
 #include "weft/core/config.hpp"
