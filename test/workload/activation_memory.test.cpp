@@ -3,7 +3,6 @@
 #include "weft/solve/recomputation.hpp"
 #include "weft/workload/in_place.hpp"
 #include "weft/workload/recomputed.hpp"
-#include "weft/workload/role.hpp"
 #include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
 

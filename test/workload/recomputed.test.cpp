@@ -8,7 +8,6 @@
 #include "weft/graph/topological_order.hpp"
 #include "weft/solve/recomputation.hpp"
 #include "weft/workload/op_name.hpp"
-#include "weft/workload/role.hpp"
 #include "weft/workload/stored_as.hpp"
 #include "weft/workload/zoo/gpt2.hpp"
 

@@ -87,8 +87,11 @@ private:
     double before = 1; // the numbers outside of a dimension
     for (std::size_t d = 0; d < dims.size(); before *= static_cast<double>(dims[d++])) {
       const auto inside = outer(from, d);
-      if (inside == 0 || before * static_cast<double>(dims[d]) > 1e15) {
+      if (inside == 0) {
         continue;
+      }
+      if (before * static_cast<double>(inside) > 1e15) {
+        return passing::lost;
       }
       const auto outside = static_cast<std::uint64_t>(before) * inside;
       std::size_t best = made.size(); // of those that may be, the one with the least outside of the batch
@@ -96,8 +99,8 @@ private:
       for (std::size_t k = 0; k < made.size() && passed != 0 && passed <= outside; passed *= extent(made, k++)) {
         const auto in_k = outside / passed;
         const bool is_clear = batch_ > 1 || extent(made, k) == 1; // one example may be anywhere
-        const bool may_be = is_clear && outside % passed == 0 && extent(made, k) % (in_k * batch_) == 0;
-        if (may_be && (best == made.size() || in_k < least)) {
+        const bool is_within = extent(made, k) / batch_ >= in_k && extent(made, k) % (in_k * batch_) == 0;
+        if (is_clear && is_within && outside % passed == 0 && (best == made.size() || in_k < least)) {
           best = k;
           least = in_k;
         }

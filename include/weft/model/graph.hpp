@@ -156,6 +156,7 @@ public:
     made.bytes = bytes_of(made);
     is = std::move(made);
   }
+  /// Gives an op a role in a training step.
   void set_role(op_id v, op_role role) { ops_[v].role = role; }
   /// Gives an op other FLOP, or `by_type`.
   void set_work(op_id v, double flop) { ops_[v].work = flop; }

@@ -124,10 +124,7 @@ public:
       split_messages();
       find_parts();
       updated_with_ = updated_with(step_, [&](tensor_id t) { return !part_[t].empty(); });
-      updates_.resize(step_.num_tensors());
-      for (const op_id v : ids(step_.num_ops())) {
-        is_update(step_, v) && updated_with_[v] != none ? updates_[updated_with_[v]].push_back(v) : void();
-      }
+      updates_ = updates_by_gradient(step_, updated_with_);
     }
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       copy_ops_of(r);
@@ -298,16 +295,6 @@ private:
     }
   }
 
-  /// The updates with a bucket's gradients, in order.
-  std::vector<op_id> updates_with(const gradient_bucket& b) const {
-    std::vector<op_id> found;
-    for (const tensor_id t : b.gradients) {
-      found.insert(found.end(), updates_[t].begin(), updates_[t].end());
-    }
-    weft::sort(found);
-    return found;
-  }
-
   /// The most updates on a path to each op.
   std::vector<std::uint32_t> updates_before() const {
     std::vector<std::uint32_t> before(step_.num_ops(), 0);
@@ -425,7 +412,10 @@ private:
   void gather(std::size_t number) {
     const auto& bucket = made_.buckets[number];
     const auto name = "all_gather_" + std::to_string(number);
-    const auto updates = updates_with(bucket);
+    std::vector<op_id> updates;
+    for (const tensor_id t : bucket.gradients) {
+      updates.insert(updates.end(), updates_[t].begin(), updates_[t].end());
+    }
     const auto sizes = chunk_sizes(bucket.bytes);
     std::vector<op_output> have(std::size_t{all_reduce_.ranks} * all_reduce_.chunks);
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
@@ -479,15 +469,12 @@ private:
         if (copy_of(r, reader) == none) {
           continue;
         }
-        for (std::uint32_t q = 0; q < replicas_.size() && is_of_parts(t, reader); ++q) {
-          const op_id part = copy_of(q, step_.producer(t));
-          part != none ? b_.add_edge(part, copy_of(r, reader), source(q, t, false).output) : void();
-        }
-        if (is_of_parts(t, reader) ||
-            (is_sharded() && is_update(step_, reader) && !part_[t].empty() && sum[t].op == none)) { // it has no part
+        if (is_of_parts(t, reader)) {
+          connect_to_parts(t, copy_of(r, reader));
           continue;
         }
-        const auto from = sum[t].op != none && is_update(step_, reader) ? sum[t] : source(r, t, is_shared(reader));
+        const bool reads_sum = is_update(step_, reader) && (sum[t].op != none || (is_sharded() && !part_[t].empty()));
+        const auto from = reads_sum ? sum[t] : source(r, t, is_shared(reader)); // of which it may have no part
         if (from.op != none) {
           b_.add_edge(from.op, copy_of(r, reader), from.output);
         }
@@ -500,6 +487,14 @@ private:
     const op_id from = step_.producer(t);
     return is_sharded() && is_update(step_, from) && updated_with_[from] != none && is_update(step_, reader) &&
            updated_with_[reader] == none;
+  }
+  void connect_to_parts(tensor_id t, op_id reader) {
+    const op_id v = step_.producer(t);
+    for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
+      if (const op_id part = copy_of(r, v); part != none) {
+        b_.add_edge(part, reader, static_cast<std::uint32_t>(t - *step_.outputs(v).begin()));
+      }
+    }
   }
 
   /// The tensor as an op of a replica reads it, which does it for all if it is shared.

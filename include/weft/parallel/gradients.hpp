@@ -18,7 +18,7 @@ namespace weft::parallel {
 
 namespace detail {
 
-/// What ops make for updates whose role it is to make gradients of parameters, or what collectives bring of that.
+/// Gradients that ops make for updates, by their role, or that collectives bring of such.
 template <class Workload>
 std::vector<tensor_id> marked_gradients(const Workload& w, const std::vector<op_id>& order) {
   std::vector<tensor_id> found;

@@ -11,7 +11,6 @@
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/op_name.hpp"
 #include "weft/workload/role.hpp"
 
 #include <algorithm>

@@ -12,7 +12,6 @@
 #include "weft/plan/plan.hpp"
 #include "weft/workload/builder.hpp"
 #include "weft/workload/copy_ops.hpp"
-#include "weft/workload/op_name.hpp"
 #include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 

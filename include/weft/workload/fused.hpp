@@ -41,38 +41,47 @@ std::vector<op_id> only_readers(const Workload& w) {
   return only;
 }
 
-} // namespace detail
-
-/// The same model with ops that go on element by element with what an op makes in one op with that: a bias and a ReLU
-/// after a convolution, the ops of a GELU. Such an op reads the result of the op before, which no other op reads and
-/// which is no result of the model (`returned`, ascending), and is as large as its other inputs or larger. What it
-/// needs besides, the op of both reads; what was handed on between them is in no memory. The op of all has the name and
-/// the type of the first of them, so that it is as efficient as that, and the work of all.
-/// Nothing joins what has no inputs, is a view, or has a type that nobody knows, nor ops that may not run on the same
-/// devices, with what they are colocated with. The colocation groups of the ops of a chain are one.
-/// Source: as XLA's fusion into producers and the epilogues of cuDNN and cuBLAS. Complexity: O((n + m) log n).
-template <named_workload Workload>
-fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
-  const auto n = w.num_ops();
-  std::vector<op_id> first(n), last(n); // of the chain that an op is in; `last` by its first
-  const auto only_reader = detail::only_readers(w);
-  graph::disjoint_sets together{n}; // of what runs on one device …
-  std::vector<kind_set> kinds(n);   // … on these, by representative
-  std::vector<op_id> member(w.num_groups(), none);
-  const auto unite = [&](op_id a, op_id b) {
-    const auto common = kinds[together.find(a)] & kinds[together.find(b)];
-    together.unite(a, b);
-    kinds[together.find(a)] = common;
-  };
-  for (const op_id v : ids(n)) {
-    kinds[v] = w.kinds(v);
-    if (const auto g = w.group(v); g != none) {
-      member[g] = member[g] == none ? v : member[g];
-      unite(member[g], v);
+/// Sets of ops that run on one device: those of colocation groups at first.
+class ops_together {
+public:
+  template <class Workload>
+  explicit ops_together(const Workload& w) : sets_{w.num_ops()} {
+    std::vector<op_id> member(w.num_groups(), none);
+    for (const op_id v : ids(w.num_ops())) {
+      kinds_.push_back(w.kinds(v));
+      if (const auto g = w.group(v); g != none) {
+        member[g] = member[g] == none ? v : member[g];
+        unite(member[g], v);
+      }
     }
   }
+  /// The kinds of devices that both may run on, with all that is together with them.
+  kind_set common(op_id a, op_id b) { return kinds_[sets_.find(a)] & kinds_[sets_.find(b)]; }
+  void unite(op_id a, op_id b) {
+    const auto kinds = common(a, b);
+    sets_.unite(a, b);
+    kinds_[sets_.find(a)] = kinds;
+  }
+
+private:
+  graph::disjoint_sets sets_;
+  std::vector<kind_set> kinds_; // by representative
+};
+
+/// Chains of ops that run as one.
+struct op_chains {
+  std::vector<op_id> first; ///< by op: that of its chain
+  std::vector<op_id> last;  ///< by the first op of a chain
+};
+
+template <class Workload>
+op_chains find_chains(const Workload& w, std::span<const op_id> returned) {
+  const auto n = w.num_ops();
+  op_chains found{std::vector<op_id>(n), std::vector<op_id>(n)};
+  const auto only_reader = only_readers(w);
+  ops_together together{w};
   for (const op_id v : graph::topological_order(w)) {
-    first[v] = last[v] = v;
+    found.first[v] = found.last[v] = v;
     const auto inputs = w.inputs(v);
     if (inputs.empty() || !ops::is_elementwise(w.type(v), inputs.size())) {
       continue;
@@ -88,68 +97,89 @@ fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
       return w.bytes(t) == largest && is_kernel && only_reader[u] == v &&
              !std::binary_search(returned.begin(), returned.end(), u) &&
              !(role_of(w, u) == op_role::parameter_gradient && is_update(w, v)) && // which replicas add up between them
-             !(kinds[together.find(u)] & kinds[together.find(v)]).empty();
+             !together.common(u, v).empty();
     });
-    if (joined == inputs.end()) {
-      continue;
+    if (joined != inputs.end()) {
+      const op_id u = w.producer(*joined);
+      found.first[v] = found.first[u];
+      found.last[found.first[u]] = v;
+      together.unite(u, v);
     }
-    const op_id u = w.producer(*joined);
-    first[v] = first[u];
-    last[first[u]] = v;
-    unite(u, v);
   }
+  return found;
+}
 
-  std::vector<double> work(n, 0); // by the first
-  std::vector<byte_count> resident(n, 0);
-  std::vector<kind_set> own_kinds(n, kind_set::all());
+/// Adds an op for each chain, without outputs. Returns by op the one that does its work.
+template <class Workload>
+std::vector<op_id> add_chains(const Workload& w, const op_chains& chains, workload_builder& b) {
+  const auto n = w.num_ops();
+  std::vector<op> joined(n); // by the first
   for (const op_id v : ids(n)) {
-    work[first[v]] += w.work(v);
-    resident[first[v]] += w.resident_bytes(v);
-    own_kinds[first[v]] = own_kinds[first[v]] & w.kinds(v);
+    auto& o = joined[chains.first[v]];
+    o.work += w.work(v);
+    o.resident_bytes += w.resident_bytes(v);
+    o.kinds = o.kinds & w.kinds(v);
   }
-  fused_workload made{.graph = {}, .into = std::vector<op_id>(n, none)};
-  workload_builder b;
+  std::vector<op_id> into(n, none);
   for (const op_id v : ids(n)) {
-    if (first[v] == v) {
+    if (chains.first[v] == v) {
       op o = op_of(w, v);
-      o.work = work[v];
-      o.resident_bytes = resident[v];
-      o.kinds = own_kinds[v];
-      made.into[v] = b.add_op(std::move(o));
+      o.work = joined[v].work;
+      o.resident_bytes = joined[v].resident_bytes;
+      o.kinds = joined[v].kinds;
+      into[v] = b.add_op(std::move(o));
     }
   }
+  std::vector<op_id> member(w.num_groups(), none);
   for (const op_id v : ids(n)) {
-    made.into[v] = made.into[first[v]];
-  }
-  for (const op_id v : ids(n)) {
-    if (const auto g = w.group(v); g != none && made.into[member[g]] != made.into[v]) {
-      b.colocate(made.into[member[g]], made.into[v]);
+    into[v] = into[chains.first[v]];
+    if (const auto g = w.group(v); g != none) {
+      member[g] = member[g] == none ? into[v] : member[g];
+      member[g] != into[v] ? b.colocate(member[g], into[v]) : void();
     }
   }
-  const auto add_outputs = [&](op_id v) {
-    for (const tensor_id t : w.outputs(v)) {
-      std::vector<op_id> readers;
-      for (const op_id c : w.consumers(t)) {
-        readers.push_back(made.into[c]);
-      }
-      sort_unique(readers);
-      if (!readers.empty() && readers.front() == made.into[v]) {
-        continue; // handed on within the op: no other op reads it
-      }
-      const auto output = b.add_output(made.into[v], w.bytes(t));
-      for (const op_id c : readers) {
-        b.add_edge(made.into[v], c, output);
-      }
+  return into;
+}
+
+/// Adds the outputs of an op that are not handed on within its chain, with their readers.
+template <class Workload>
+void add_outputs(const Workload& w, op_id v, const std::vector<op_id>& into, workload_builder& b) {
+  for (const tensor_id t : w.outputs(v)) {
+    std::vector<op_id> readers;
+    for (const op_id c : w.consumers(t)) {
+      readers.push_back(into[c]);
     }
-  };
-  for (const op_id v : ids(n)) { // what the last op of a chain makes is the first output
-    if (last[first[v]] == v) {
-      add_outputs(v);
+    sort_unique(readers);
+    if (!readers.empty() && readers.front() == into[v]) {
+      continue; // no other op reads it
+    }
+    const auto output = b.add_output(into[v], w.bytes(t));
+    for (const op_id c : readers) {
+      b.add_edge(into[v], c, output);
     }
   }
-  for (const op_id v : ids(n)) {
-    if (last[first[v]] != v) {
-      add_outputs(v);
+}
+
+} // namespace detail
+
+/// The same model with ops that go on element by element with what an op makes in one op with that: a bias and a ReLU
+/// after a convolution, the ops of a GELU. Such an op reads the result of the op before, which no other op reads and
+/// which is no result of the model (`returned`, ascending), and is as large as its other inputs or larger. What it
+/// needs besides, the op of both reads; what was handed on between them is in no memory. The op of all has the name and
+/// the type of the first of them, so that it is as efficient as that, and the work of all.
+/// Nothing joins what has no inputs, is a view, or has a type that nobody knows, nor ops that may not run on the same
+/// devices, with what they are colocated with. The colocation groups of the ops of a chain are one.
+/// Source: as XLA's fusion into producers and the epilogues of cuDNN and cuBLAS. Complexity: O((n + m) log n).
+template <named_workload Workload>
+fused_workload fused(const Workload& w, std::span<const op_id> returned = {}) {
+  const auto chains = detail::find_chains(w, returned);
+  workload_builder b;
+  fused_workload made{.graph = {}, .into = detail::add_chains(w, chains, b)};
+  for (const bool of_last : {true, false}) { // what the last op of a chain makes is the first output
+    for (const op_id v : ids(w.num_ops())) {
+      if ((chains.last[chains.first[v]] == v) == of_last) {
+        detail::add_outputs(w, v, made.into, b);
+      }
     }
   }
   made.graph = std::move(b).build();

@@ -44,8 +44,8 @@ tensor_id gradient_of(const Workload& w, op_id update, const std::vector<tensor_
 }
 
 /// By op: of updates the gradient that each works with, and of state, and what is done with it alone, that of the
-/// updates which read it, if it is one; else `none`. `is_one(t)` tells gradients. Throws as
-/// `gradient_of`. Complexity: O(n + m).
+/// updates which read it, if it is one; else `none`. `is_one(t)` tells gradients. Throws as `gradient_of`.
+/// Complexity: O(n + m).
 template <named_workload Workload, class IsGradient>
 std::vector<tensor_id> updated_with(const Workload& w, const IsGradient& is_one) {
   const auto order = graph::topological_order(w);
@@ -67,6 +67,16 @@ std::vector<tensor_id> updated_with(const Workload& w, const IsGradient& is_one)
     with[v] = same && of_all != none ? of_all : with[v];
   }
   return with;
+}
+
+/// By tensor: the updates that work with it, by what `updated_with` says, in order.
+template <named_workload Workload>
+std::vector<std::vector<op_id>> updates_by_gradient(const Workload& w, const std::vector<tensor_id>& with) {
+  std::vector<std::vector<op_id>> found(w.num_tensors());
+  for (const op_id v : ids(w.num_ops())) {
+    is_update(w, v) && with[v] != none ? found[with[v]].push_back(v) : void();
+  }
+  return found;
 }
 
 } // namespace weft::parallel::detail
