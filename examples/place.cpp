@@ -190,6 +190,15 @@ std::string smaller_batch(const options& o, const tool::target& target,
   }
 }
 
+/// The kind of ways that were asked for, as --parallel has it.
+std::string kind_of(const weft::planner::wanted_ways& x) {
+  using which = weft::planner::wanted_ways::which;
+  return x.of == which::data                     ? "data"
+         : x.of == which::tensor                 ? "tensor"
+         : x.stages == 1 && x.ranks < 2          ? "accumulate"
+                                                 : "pipeline";
+}
+
 /// What is said after Ctrl-C where there is no plan yet.
 int end_without_plan(const options& o, const status_line& line) {
   line.clear();
@@ -256,21 +265,16 @@ int run(int argc, char** argv) {
     notes.push_back(std::move(note));
   }
 
-  if (o.parallel != options::parallelism::none && split.ways.empty()) {
-    split = place::share_work(o, target, in, table, on_stage);
+  if (o.shares && split.ways.empty()) {
+    split = place::share_work(o, target, in, on_stage);
   }
-  const bool forced = o.parallel != options::parallelism::none && o.parallel != options::parallelism::automatic;
-  if (forced && !split.best) {
+  const bool forced = o.is_forced();
+  if (forced && !split.best()) {
     if (place::is_stopped(o)) {
       return end_without_plan(o, line);
     }
     line.clear();
-    const auto& stages = o.pipeline.stages;
-    throw weft::error(fmt::format("--parallel {}: {}",
-                                  o.parallel == options::parallelism::data     ? "data"
-                                  : o.parallel == options::parallelism::tensor ? "tensor"
-                                  : stages == 1 && o.pipeline.ranks < 2        ? "accumulate"
-                                                                               : "pipeline",
+    throw weft::error(fmt::format("--parallel {}: {}", kind_of(o.ways),
                                   split.ways.empty() ? split.why_not : split.ways.front().status));
   }
   auto beaten = o.from_plan.empty() && !forced ? place::not_searched(o, problem, split) : std::nullopt;
@@ -278,7 +282,7 @@ int run(int argc, char** argv) {
     line.show("running plans for comparison");
     beaten->baselines = place::baselines(o, problem);
   }
-  auto untaken = forced ? place::tell_choice(o, std::nullopt, split) : std::string{};
+  auto untaken = forced ? place::tell_choice(o, target, std::nullopt, split) : std::string{};
   line.show(o.from_plan.empty() ? "searching" : "running the plan again");
   const place::listeners listeners{
     .on_progress =
@@ -288,17 +292,19 @@ int run(int argc, char** argv) {
                                        joules ? "J" : "ms", x.seconds));
       },
     .on_stage = on_stage};
-  auto found = !o.from_plan.empty() ? forced ? place::replay(o, split.best->in, *split.best->made)
+  auto found = !o.from_plan.empty() ? forced ? place::replay(o, place::model_of(o, target, in, split),
+                                                                      *split.best()->problem)
                                              : place::replay(o, in, problem)
-               : forced             ? std::move(split.best->found)
+               : forced             ? place::answer_of(o, target, in, *split.best())
                : beaten             ? std::move(*beaten)
                : o.by_layers        ? place::by_layer(o, problem)
                                     : place::search(o, problem, base, listeners);
   place::prefer_offloading(o, problem, sent, found);
   found.why = pinned.named(std::move(found.why));
-  const bool splits = forced || place::compare(o, in, problem, found, split);
+  const bool splits = forced || place::compare(o, target, in, problem, found, split);
   if (splits && o.modelling.recompute_least) { // what a plan op by op would run again may be something else
-    o.modelling = split.best->modelling;
+    o.modelling.recompute = split.best()->how().recomputes;
+    o.modelling.recomputed_blocks = weft::none;
     place::record_recomputation(o);
   }
   if (forced) {
@@ -306,7 +312,7 @@ int run(int argc, char** argv) {
       found.notes.push_back(std::move(untaken));
     }
     found.baselines = place::baselines(o, problem);
-    found.bound = split.best->bound;
+    found.bound = split.best()->bound;
   }
   if (!found.found && !found.proven && place::is_stopped(o)) {
     return end_without_plan(o, line);
@@ -326,15 +332,15 @@ int run(int argc, char** argv) {
   }
 
   line.show("analysing the run");
-  const auto& run_problem = splits ? *split.best->made : problem;
-  const auto& model = splits ? split.best->in : in;
+  const auto& run_problem = splits ? *split.best()->problem : problem;
+  const auto made = splits ? place::model_of(o, target, in, split) : tool::input{};
+  const auto& model = splits ? made : in;
   if (splits) {
     notes = model.model.notes;
     notes.insert(notes.end(), own_notes.begin(), own_notes.end());
-    notes.insert(notes.end(), split.best->cost_notes.begin(), split.best->cost_notes.end());
   }
   if (o.parallel_given) {
-    o.assumed["parallel"] = {splits ? split.best->spec : "none"};
+    o.assumed["parallel"] = {splits ? to_string(split.best()->how()) : "none"};
   }
   const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, model, run_problem, found, notes);
   if (o.of_own_ops && place::why_not_split(o, target, in).empty()) {
@@ -381,7 +387,7 @@ int run(int argc, char** argv) {
                                                        .baselines = found.baselines,
                                                        .strategies = found.tried,
                                                        .ways = std::move(split.ways),
-                                                       .sharding = splits ? split.best->how.summary
+                                                       .sharding = splits ? place::about_sharding(target, *split.best())
                                                                           : weft::report::sharding_summary{},
                                                        .front = found.front,
                                                        .least_joules = found.least_joules,
@@ -420,21 +426,14 @@ int run(int argc, char** argv) {
                          [&](std::ostream& out) { weft::report::write_placement_html(out, placed); });
     wrote("report", o.html);
   }
-  if (!o.sharding.empty() && splits && split.best->how.value.mesh.devices.empty()) {
-    fmt::print("no sharding written: {}; --parallel data or --parallel tensor asks for a step that devices share\n",
-               split.best->config.devices == 1
-                 ? "one device does the whole step"
-                 : fmt::format("the step is a pipeline ({}), and a sharding does not describe stages",
-                               split.best->name));
-  } else if (!o.sharding.empty() && splits) {
-    place::write_sharding(o, target, model, split.best->how);
-    wrote("sharding", o.sharding);
-  } else if (!o.sharding.empty()) {
-    fmt::print("no sharding written: each op is on one device; --parallel data or --parallel tensor asks for a step "
-               "that devices share\n");
+  if (!o.sharding.empty()) {
+    const auto why = splits ? place::write_sharding(o, target, model, *split.best()) : "each op is on one device";
+    why.empty() ? wrote("sharding", o.sharding)
+                : fmt::print("no sharding written: {}; --parallel data or --parallel tensor asks for a step that "
+                             "devices share\n", why);
   }
   if (!o.schedule.empty()) {
-    weft::io::write_file(o.schedule, [&](std::ostream& out) { out << split.best->schedule; });
+    place::write_schedule(o, *split.best());
     wrote("schedule", o.schedule);
   }
   if (!o.trace.empty()) {

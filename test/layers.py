@@ -23,6 +23,7 @@ LAYERS = [
     ["partition", "schedule", "concurrency", "bound", "validate", "allocate"],
     ["refine", "simulate", "execute", "throughput", "evaluate", "objective", "shard"],
     ["solve", "parallel"],
+    ["planner"],
     ["views", "views.hpp"],
     ["io", "report"],
     ["interop"],
@@ -49,12 +50,16 @@ UMBRELLAS = {
     "shard.hpp": ("Variants of ops: how each op is sharded, or which of several ways it is done, chosen at once for "
                   "all. Apart from all.hpp, whose users would compile a search that few of them need.",
                   r"shard/"),
+    "planner.hpp": ("The planner: ways in which devices share a step (data, tensor and pipeline parallelism), "
+                    "compared, and the one to take. Apart from all.hpp, which plans where each op runs once.",
+                    r"planner/"),
     "parallel.hpp": ("Steps that several devices do together: collectives as ops and transfers, and data parallelism. "
                      "Apart from all.hpp, which plans where each op runs once.",
                      r"parallel/|platform/canonical_order"),
     "all.hpp": ("The main umbrella: graphs, platforms, costs, workloads, and every partitioner, policy, refiner, "
                 "bound, simulator and solver; it needs the standard library only. The other umbrellas are "
-                "networks.hpp, models.hpp, concurrency.hpp, execute.hpp, shard.hpp and parallel.hpp; graphs cut at "
+                "networks.hpp, models.hpp, concurrency.hpp, execute.hpp, shard.hpp, parallel.hpp "
+                "and planner.hpp; graphs cut at "
                 "many levels are in partition/acyclic.hpp.", r""),
 }
 # Too expensive for an umbrella, whose users rarely need them

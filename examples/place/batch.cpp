@@ -53,7 +53,7 @@ bool offer(const options& o, const tool::problem& p, weft::plan made, short_run&
   if (!weft::memory_shortages(p, a.plan.placement, a.run).empty()) {
     return false;
   }
-  const auto way = timed_plan(o, p, a);
+  const auto way = placed_ops_of(o, p, a).way;
   if (weft::parallel::seconds_with_complexity(way, o.least_gain / 100) < x.counted(o)) {
     x.way = way;
     x.seconds = a.run.makespan;

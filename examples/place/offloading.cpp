@@ -233,7 +233,7 @@ void prefer_offloading(const options& o, const problem& p, const offloading& x, 
   }
   answer other{.found = true, .plan = x.plan};
   follow(o, p, other);
-  const auto without = a.found ? timed_plan(o, p, a) : parallel::timed_way{};
+  const auto without = a.found ? placed_ops_of(o, p, a).way : parallel::timed_way{};
   if (is_worth_sending(o, without, other.run.makespan) &&
       memory_shortages(p, other.plan.placement, other.run).empty()) {
     if (!a.found) {

@@ -9,6 +9,7 @@
 #include "weft/io/runtime_placement.hpp"
 
 #include "weft/io/text.hpp"
+#include "weft/planner/way_text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -111,12 +112,11 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
     }
     o.exports.push_back({static_cast<std::size_t>(format - known.begin()), e.substr(equals + 1)});
   }
-  const bool pipelined = o.parallel == options::parallelism::pipeline;
+  const bool pipelined = o.is_pipeline();
   if (!o.exports.empty() && !o.by_layers && !pipelined) {
-    using enum options::parallelism;
     throw weft::error(fmt::format(
       "--export writes which device has which layers: {}",
-      o.parallel == tensor || o.parallel == data
+      o.is_forced()
         ? "here devices share the batch or each layer, and --sharding FILE writes how, with options for vLLM, "
           "Megatron-LM and DeepSpeed; stages of such devices, as in --parallel pipeline=2,tensor=4, are exported, too"
         : "it needs --by-layer or --parallel pipeline=K; --sharding FILE writes how devices share each layer"));
@@ -129,7 +129,7 @@ void take_exports(const std::vector<std::string>& exports, options& o) {
                                     name));
     }
   }
-  if (!o.exports.empty() && pipelined && o.pipeline.turns > 1) {
+  if (!o.exports.empty() && pipelined && o.ways.turns > 1) {
     throw weft::error("--export writes one stage for each device: leave turns out");
   }
   if (!o.schedule.empty() && !pipelined) {
@@ -205,160 +205,49 @@ void take_from(const std::map<std::string, std::vector<std::string>>& made_with,
   }
 }
 
-/// `pipeline=K`, and after that `data=N`, `tensor=T`, `micro-batches=M`, `turns=V`, and `whole` or `sharded`, in any
-/// order; `accumulate[=M]` is one stage with M micro-batches.
-void take_pipeline(const std::string& text, options& o) {
-  o.parallel = options::parallelism::pipeline;
-  o.pipeline = {};
-  const auto fail = [](const std::string& problem) { throw weft::error(problem); };
-  o.shard_updates.reset();
-  for (const auto part : weft::io::split(text, ',')) {
-    if ((part == "whole" || part == "sharded") && !o.shard_updates) {
-      o.shard_updates = part == "sharded";
-      continue;
-    }
-    const auto equals = std::min(part.find('='), part.size());
-    const auto name = part.substr(0, equals);
-    const bool is_one_stage = name == "accumulate" && o.pipeline.stages == 0;
-    if (is_one_stage) {
-      o.pipeline.stages = 1;
-      if (equals == part.size()) {
-        continue;
-      }
-    }
-    auto* const count = name == "pipeline" ? &o.pipeline.stages
-                        : name == "data"   ? &o.pipeline.replicas
-                        : name == "tensor" ? &o.pipeline.ranks
-                        : name == "turns"  ? &o.pipeline.turns
-                                           : nullptr;
-    if ((!count && name != "micro-batches" && !is_one_stage) || equals == part.size() ||
-        (count ? *count : o.pipeline.micro_batches) != 0) {
-      throw weft::error(fmt::format("--parallel {}: write pipeline=K for K stages, and after that data=N, tensor=T, "
-                                    "micro-batches=M, turns=V, whole or sharded, for N replicas with T devices per "
-                                    "stage each, M micro-batches, V stages on each device, and how replicas update; "
-                                    "or accumulate=M, and after that data=N, for M micro-batches of one stage",
-                                    weft::io::in_quotes(text)));
-    }
-    const auto number = weft::io::parse_number<std::uint32_t>(
-      part.substr(equals + 1), fmt::format("--parallel {}=", name).c_str(), fail);
-    if (number == 0) {
-      throw weft::error(fmt::format("--parallel {}: give at least 1", weft::io::in_quotes(std::string{part})));
-    }
-    count ? void(*count = number) : void(o.pipeline.micro_batches = number);
-  }
-  if (o.shard_updates && *o.shard_updates && o.pipeline.replicas < 2) {
-    throw weft::error(fmt::format("--parallel {}: replicas share their updates: give data=N for N of them, at least 2, "
-                                  "or leave \",sharded\" out", weft::io::in_quotes(text)));
-  }
-}
-
-/// `none`, `auto`, `accumulate=M`, `data`, `data=N`, and after that `,whole` or `,sharded`.
+/// `none`, or the ways that the planner is to compare.
 void take_parallelism(const std::string& text, options& o) {
-  using enum options::parallelism;
-  if (text.starts_with("pipeline") || text.starts_with("accumulate")) {
-    take_pipeline(text, o);
-    return;
-  }
-  const auto equals = std::min(text.find('='), text.size());
-  const auto name = std::string_view{text}.substr(0, equals);
-  o.parallel = name == "none" ? none : name == "data" ? data : name == "tensor" ? tensor : automatic;
-  if ((o.parallel == automatic && name != "auto") ||
-      ((o.parallel == automatic || o.parallel == none) && equals < text.size())) {
-    throw weft::error(fmt::format("--parallel {}: write none, auto, data or tensor, data=N or tensor=N for N "
-                                  "devices, pipeline=K for K stages, or accumulate=M for M micro-batches",
-                                  weft::io::in_quotes(text)));
-  }
-  o.ranks = 0;
-  o.shard_updates.reset();
-  o.split_experts.reset();
-  o.by_speed.reset();
-  o.examples.clear();
-  o.tensor_ranks = 0;
-  if (equals == text.size()) {
-    return;
-  }
-  const auto parts = weft::io::split(std::string_view{text}.substr(equals + 1), ',');
-  const auto fail = [](const std::string& problem) { throw weft::error(problem); };
-  o.ranks = weft::io::parse_number<std::uint32_t>(parts[0], fmt::format("--parallel {}=", name).c_str(), fail);
-  if (o.ranks < 2) {
-    throw weft::error(fmt::format("--parallel {}=N: give at least 2 devices, or --parallel none", name));
-  }
-  constexpr std::string_view with_tensor = "tensor=";
-  if (parts.size() == 2 && o.parallel == data && parts[1].starts_with(with_tensor)) {
-    o.tensor_ranks = weft::io::parse_number<std::uint32_t>(parts[1].substr(with_tensor.size()), "--parallel tensor=",
-                                                           fail);
-    if (o.tensor_ranks < 2) {
-      throw weft::error("--parallel data=N,tensor=K: give at least 2 devices for each replica, or data=N alone");
+  o.shares = text != "none";
+  if (o.shares) {
+    try {
+      o.ways = weft::planner::wanted_from(text);
+    } catch (const weft::value_error& e) {
+      throw weft::error(fmt::format("--parallel {}", e.what()));
     }
-    return;
-  }
-  constexpr std::string_view with_examples = "by-speed=";
-  for (std::string_view part : std::span{parts}.subspan(1)) {
-    if (part.starts_with(with_examples)) {
-      for (const auto& examples : weft::io::split(part.substr(with_examples.size()), '+')) {
-        o.examples.push_back(weft::io::parse_number<std::uint64_t>(examples, "--parallel by-speed=", fail));
-      }
-      part = "by-speed";
-    }
-    auto* const what = part == "whole" || part == "sharded" ? &o.shard_updates
-                       : part == "experts"                  ? &o.split_experts
-                       : part == "by-speed"                 ? &o.by_speed
-                                                            : nullptr;
-    if (o.parallel == tensor || !what || what->has_value()) {
-      throw weft::error(fmt::format("--parallel {}: after the number of devices write nothing, or for data whole or "
-                                    "sharded, experts, by-speed, or tensor=K",
-                                    weft::io::in_quotes(text)));
-    }
-    *what = part != "whole";
-  }
-  if (o.by_speed && o.split_experts) {
-    throw weft::error("--parallel: experts are split among devices that are alike; leave by-speed out");
-  }
-  const auto idle = std::count(o.examples.begin(), o.examples.end(), 0u);
-  if (!o.examples.empty() && (o.examples.size() != o.ranks || std::ssize(o.examples) < idle + 2)) {
-    throw weft::error("--parallel data=N,by-speed=…: give N numbers of samples, at least two of them above 0, as in "
-                      "by-speed=169+87");
-  }
-  if (o.shard_updates) {
-    o.split_experts = o.split_experts.value_or(false);
-    o.by_speed = o.by_speed.value_or(false);
   }
 }
 
 /// Data parallelism copies the model's ops, so what is said of each of them has no meaning.
 void check_parallelism(options& o) {
-  using enum options::parallelism;
   const bool of_the_model = !o.pins.empty() || !o.out.empty() || !o.split.empty() || o.by_layers || o.finds_batch() ||
                             o.pareto || o.objective != objective::makespan;
-  if (o.parallel_given && o.parallel != none && of_the_model) {
+  if (o.parallel_given && o.shares && of_the_model) {
     throw weft::error("--parallel makes a workload of several copies of the model, for the step time: leave --pin, -o, "
                       "--split, --by-layer, --max-batch, --pareto and other objectives out, or give --parallel none");
   }
-  if (o.parallel_given && o.parallel == automatic && !o.from_plan.empty()) {
+  if (o.parallel_given && o.shares && !o.is_forced() && !o.from_plan.empty()) {
     throw weft::error("--from-plan takes the plan as it is, and --parallel auto looks for another one: leave one of "
                       "them out");
   }
-  if (!o.parallel_given && o.parallel == automatic && (of_the_model || !o.plan.empty() || !o.from_plan.empty())) {
-    o.parallel = none;
+  if (!o.parallel_given && (of_the_model || !o.plan.empty() || !o.from_plan.empty())) {
+    o.shares = false;
     o.of_own_ops = o.from_plan.empty() && o.objective == objective::makespan && !o.pareto;
   }
-  if (!o.sharding.empty() && o.parallel == pipeline && o.pipeline.stages == 1 && o.pipeline.replicas < 2 &&
-      o.pipeline.ranks < 2) {
+  if (!o.sharding.empty() && o.is_pipeline() && o.ways.stages == 1 && o.ways.replicas < 2 && o.ways.ranks < 2) {
     throw weft::error("--sharding says how devices share tensors, and one device shares none: leave it out, or give "
                       "--parallel data or tensor");
   }
-  if (!o.sharding.empty() && o.parallel == pipeline && (o.pipeline.stages > 1 || o.pipeline.ranks > 1)) {
+  if (!o.sharding.empty() && o.is_pipeline() && (o.ways.stages > 1 || o.ways.ranks > 1)) {
     throw weft::error("--sharding says how devices share tensors, and stages of a pipeline share none: leave it out, "
                       "or give --parallel data or tensor");
   }
-  if (!o.sharding.empty() && o.parallel == none) {
+  if (!o.sharding.empty() && !o.shares) {
     throw weft::error("--sharding writes how several devices share a step, and each op is to be on one device: give "
                       "--parallel data, tensor or auto, without what is about the model's own ops");
   }
 }
 
 void check_offloading(options& o) {
-  using enum options::parallelism;
   if (!o.modelling.offload_least && o.modelling.offloaded.empty()) {
     return;
   }
@@ -367,11 +256,11 @@ void check_offloading(options& o) {
     throw weft::error("--offload auto looks for plans op by op with a given batch, for the step time: leave "
                       "--by-layer, --max-batch, --pin, --from-plan, --pareto and other objectives out");
   }
-  if (o.parallel_given && o.parallel != none) {
+  if (o.parallel_given && o.shares) {
     throw weft::error("--offload auto is for a step whose ops are on one device each: leave --parallel out, or give "
                       "--parallel none");
   }
-  o.parallel = none;
+  o.shares = false;
 }
 
 double overhead(const std::string& text) {

@@ -10,6 +10,7 @@
 #include "weft/io/plan_record.hpp"
 #include "weft/partition/pin.hpp"
 #include "weft/plan/contention.hpp"
+#include "weft/planner/way.hpp"
 #include "weft/platform/platform.hpp"
 
 #include <cstdint>
@@ -52,18 +53,12 @@ struct options {
   weft::io::plan_record made = {}; ///< what that file has
   std::map<std::string, std::vector<std::string>> assumed = {}; ///< the options that change the model or its costs
   std::vector<std::string> other_assumptions = {}; ///< where they are not those of the plan that was read
-  enum class parallelism { automatic, none, data, tensor, pipeline } parallel = parallelism::automatic;
-  std::uint32_t ranks = 0; ///< that share the work, or the batch; 0: as many as are fastest
-  std::uint32_t tensor_ranks = 0; ///< of each replica of data parallelism that share its ops; 0: one device each
-  struct {
-    std::uint32_t stages = 0, replicas = 0, ranks = 0, turns = 0;
-    std::uint64_t micro_batches = 0;
-  } pipeline = {}; ///< as --parallel pipeline=… says; 0: not said
-  std::optional<weft::cost::launches> launches = {}; ///< none: single, or eager (`pipeline_work`)
-  std::optional<bool> shard_updates = {}; ///< of data parallelism; none: what is fastest
-  std::optional<bool> by_speed = {};      ///< … whether parts of the batch are as large as devices are fast
-  std::vector<std::uint64_t> examples = {}; ///< … those parts, if they are given
-  std::optional<bool> split_experts = {}; ///< … whether each expert is on one device; none: the same
+  bool shares = true; ///< several devices may share the work of a step, in the ways that are asked for
+  weft::planner::wanted_ways ways = {};
+  /// One kind of ways was asked for.
+  bool is_forced() const { return shares && ways.of != weft::planner::wanted_ways::which::all; }
+  bool is_pipeline() const { return shares && ways.of == weft::planner::wanted_ways::which::pipeline; }
+  std::optional<weft::cost::launches> launches = {}; ///< none: single, or eager (`pipeline_launches`)
   bool parallel_given = false;
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split
   bool by_layers = false; ///< each layer on one device

@@ -2,7 +2,7 @@
 #include "recomputation.hpp"
 
 #include "batch.hpp"
-#include "parallel_step.hpp"
+#include "parallel.hpp"
 #include "tool/costs.hpp"
 #include "tool/model_file.hpp"
 
@@ -21,10 +21,8 @@
 namespace place {
 namespace {
 
-/// The ways to share the work with what each of them runs again. `plain` runs nothing again.
-parallel_answer share_recomputed(const options& o, const tool::target& target, const tool::input& plain,
-                                 const weft::cost::efficiency_table& table,
-                                 const std::function<void(const std::string&)>& on_stage) {
+/// What may run again, the least first: nothing, attentions, blocks.
+std::vector<std::optional<weft::recomputation>> choices(const tool::input& plain) {
   using weft::recomputation;
   std::vector<std::optional<recomputation>> kinds{std::nullopt};
   if (tool::has_attentions(plain)) {
@@ -33,27 +31,7 @@ parallel_answer share_recomputed(const options& o, const tool::target& target, c
   if (tool::num_blocks(plain) > 0) {
     kinds.emplace_back(recomputation::blocks);
   }
-  parallel_answer all;
-  auto with = o;
-  for (const auto& again : kinds) {
-    with.modelling.recompute = again;
-    auto some = again ? share_work(with, target, tool::load(o.source, with.modelling), table, on_stage)
-                      : share_work(with, target, plain, table, on_stage);
-    for (auto& w : some.ways) {
-      add_remark(about_recomputation(with.modelling), w);
-      all.ways.push_back(std::move(w));
-    }
-    for (auto& x : some.kept) {
-      keep(std::move(x), all);
-    }
-    all.why_not = some.why_not;
-    if (some.all_fit || is_stopped(o)) {
-      break;
-    }
-  }
-  choose_way(o, all);
-  sort_ways(all.ways);
-  return all;
+  return kinds;
 }
 
 /// Sets that with which short searches find the best plans op by op, ops that run on the host included: nothing,
@@ -106,20 +84,19 @@ bool is_faster_than_plans(double seconds, const tool::model_options& without, co
 
 parallel_answer choose_recomputation(options& o, const tool::target& target, const weft::cost::efficiency_table& table,
                                      const std::function<void(const std::string&)>& on_stage) {
-  using enum options::parallelism;
   parallel_answer ways;
   const auto without = o.modelling;
   const auto plain = tool::load(o.source, without);
   double least = std::numeric_limits<double>::infinity(); // as it counts
-  if (o.parallel != none && why_not_in_parts(o, plain).empty()) {
-    ways = share_recomputed(o, target, plain, table, on_stage);
+  if (o.shares && why_not_in_parts(o, target, plain).empty()) {
+    ways = share_work(o, target, plain, on_stage, choices(plain));
   }
-  if (ways.best) {
-    o.modelling = ways.best->modelling;
-    least = weft::parallel::seconds_with_complexity(ways.best->timed(), o.least_gain / 100);
+  if (const auto* const best = ways.best()) {
+    o.modelling.recompute = best->how().recomputes;
+    least = weft::parallel::seconds_with_complexity(best->timed(), o.least_gain / 100);
   }
-  if ((o.parallel == none || o.parallel == automatic) &&
-      !(ways.best && is_faster_than_plans(ways.best->found.run.makespan, without, target, plain, table))) {
+  if (!o.is_forced() &&
+      !(ways.best() && is_faster_than_plans(ways.best()->run.makespan, without, target, plain, table))) {
     const auto of_ways = o.modelling;
     if (recompute_for_plans(o, target, plain, on_stage) >= least) {
       o.modelling = of_ways;

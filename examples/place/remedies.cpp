@@ -62,7 +62,7 @@ public:
       modelled("--dtype bf16 --recompute blocks", true, true);
     }
     // Neither goes with the other.
-    const bool is_alone = o_.parallel == options::parallelism::none;
+    const bool is_alone = !o_.shares;
     if (!o_.modelling.offload_least && o_.modelling.offloaded.empty() && is_of_model()) {
       if (is_alone) {
         some.push_back({"--parallel auto", [this] { return shared(); }});
@@ -93,14 +93,15 @@ private:
 
   effect shared() const {
     auto o = o_;
-    o.parallel = options::parallelism::automatic;
-    const auto found = share_work(o, target_, in_, typical(), on_stage_);
-    return {found.best ? found.best->found.run.makespan : infinity, 0};
+    o.shares = true;
+    o.ways = {};
+    const auto found = share_work(o, target_, in_, on_stage_);
+    return {found.best() ? found.best()->run.makespan : infinity, 0};
   }
 
   effect offloaded() const {
     auto o = o_;
-    o.parallel = options::parallelism::none;
+    o.shares = false;
     o.modelling.offload_least = true;
     o.contention = o.contention == weft::contention_model::none ? weft::contention_model::port : o.contention;
     auto in = tool::load(o.source, o_.modelling);

@@ -8,14 +8,12 @@
 #include "weft/objective/energy.hpp"
 #include "weft/objective/within_deadline.hpp"
 #include "weft/parallel/placed_way.hpp"
-#include "weft/partition/first_device.hpp"
 #include "weft/partition/layer_split.hpp"
+#include "weft/planner/run.hpp"
+#include "weft/planner/usual_placements.hpp"
 #include "weft/report/names.hpp"
-#include "weft/schedule/path_completion_time.hpp"
 #include "weft/simulate/memory.hpp"
 #include "weft/simulate/plan_of.hpp"
-#include "weft/simulate/record.hpp"
-#include "weft/simulate/simulator.hpp"
 #include "weft/solve/best.hpp"
 #include "weft/solve/devices_needed.hpp"
 #include "weft/solve/least_memory.hpp"
@@ -37,25 +35,9 @@ namespace {
 
 using namespace weft;
 
-/// A run on the network that was asked for.
-template <class Policy>
-trace run_of(const options& o, const problem& p, const plan& x, Policy policy) {
-  trace run;
-  if (o.contention == contention_model::none) {
-    simulator{p, policy}.run(x, simulate::recorder{run});
-  } else {
-    simulator{p, policy, network_of(o).network}.run(x, simulate::recorder{run});
-  }
-  return run;
-}
-/// A placement as a framework runs it: whatever is ready, the longest way to the end first.
-trace run_of(const options& o, const problem& p, const placement& where) {
-  return run_of(o, p, plan{.placement = where}, schedule::path_completion_time{});
-}
-
 /// How a placement does, and whether it fits.
 report::alternative assess(const options& o, const problem& p, std::string name, const placement& where) {
-  const auto run = run_of(o, p, where);
+  const auto run = planner::run_of(p, where, o.contention);
   simulate::memory_tracker<problem> memory{p};
   memory.follow(where, run);
   report::alternative a{.name = std::move(name),
@@ -72,82 +54,17 @@ report::alternative assess(const options& o, const problem& p, std::string name,
   return a;
 }
 
-/// Everything on the device that takes least, of those that every op may run on.
-std::optional<placement> on_one_device(const problem& p) {
-  std::vector<double> load(p.num_devices(), 0.0);
-  for (component_id c = 0; c < p.num_components(); ++c) {
-    for (const device_id d : ids(p.num_devices())) {
-      load[d] += p.kinds(c).contains(p.platform().kind(d)) ? p.component_time(c, d)
-                                                           : std::numeric_limits<double>::infinity();
-    }
+std::string name_of(const problem& p, const planner::usual_placement& x) {
+  using enum planner::usual_placement::rule;
+  switch (x.by) {
+  case first_accelerator: return "framework default (first accelerator)";
+  case first_device: return "framework default (first device)";
+  case one_device: return fmt::format("everything on {}", p.platform().name(x.where.front()));
+  case layers: return "equal blocks of layers";
+  case work: return "blocks of equal work, as its names show no layers";
+  case without_hosts: break;
   }
-  const auto least = std::min_element(load.begin(), load.end());
-  if (!(*least < std::numeric_limits<double>::infinity())) {
-    return std::nullopt;
-  }
-  return placement(p.num_ops(), static_cast<device_id>(least - load.begin()));
-}
-
-using named_placements = std::vector<std::pair<std::string, placement>>;
-
-/// Adds a placement, if there is one, that is not one of the others.
-template <class Placement> // an optional one, or an outcome
-void add_new(named_placements& all, std::string name, const Placement& where) {
-  if (where && std::none_of(all.begin(), all.end(), [&](const auto& x) { return x.second == *where; })) {
-    all.emplace_back(std::move(name), *where);
-  }
-}
-
-bool is_accelerator(const problem& p, device_id d) { return hardware_kind(p.platform(), d) != device_kind::cpu; }
-
-/// Everything on one device, and the same but for ops that may not run there.
-named_placements on_one_of_the_devices(const problem& p) {
-  named_placements all;
-  const auto usual = partition::first_device{}(p);
-  const bool uses_one =
-    usual && std::any_of(usual->begin(), usual->end(), [&](device_id d) { return is_accelerator(p, d); });
-  add_new(all, fmt::format("framework default (first {})", uses_one ? "accelerator" : "device"), usual);
-  if (const auto one = on_one_device(p)) {
-    add_new(all, fmt::format("everything on {}", p.platform().name(one->front())), one);
-  }
-  return all;
-}
-
-/// Those, and blocks of layers where there are several accelerators.
-named_placements usual_placements(const problem& p) {
-  auto all = on_one_of_the_devices(p);
-  if (const auto some = partition::accelerators(p); some.size() > 1 && is_accelerator(p, some.front())) {
-    const bool layers = partition::layer_split::finds_layers(p);
-    add_new(all, layers ? "equal blocks of layers" : "blocks of equal work, as its names show no layers",
-            partition::layer_split{}(p));
-  }
-  return all;
-}
-
-/// The placement with what hosts need not run on accelerators: that of its largest input, or else the first.
-placement without_hosts(const problem& p, placement where) {
-  const auto accelerators = partition::accelerators(p);
-  for (const op_id v : p.topological_order()) {
-    const auto may_run_on = [&](device_id d) {
-      return is_accelerator(p, d) && p.kinds(p.component(v)).contains(p.platform().kind(d));
-    };
-    const auto first = std::find_if(accelerators.begin(), accelerators.end(), may_run_on);
-    if (is_accelerator(p, where[v]) || first == accelerators.end()) {
-      continue;
-    }
-    std::pair<byte_count, device_id> nearest{0, *first};
-    for (const tensor_id t : p.workload().inputs(v)) {
-      const auto bytes = p.workload().bytes(t);
-      const device_id d = where[p.workload().producer(t)];
-      if (may_run_on(d) && bytes > nearest.first) {
-        nearest = {bytes, d};
-      }
-    }
-    for (const op_id member : p.members(p.component(v))) {
-      where[member] = nearest.second;
-    }
-  }
-  return where;
+  return "what was found, without hosts";
 }
 
 std::string op_name(const problem& p, op_id v) { return std::string{p.workload().name(v)}; }
@@ -244,7 +161,8 @@ bool reservations_bind(const problem& p) {
 
 /// Whether the steps that are in flight at once fit when they follow each other at the placement's period.
 bool steps_in_flight_fit(const options& o, const problem& p, const placement& where) {
-  const auto held = throughput::peaks_in_flight(p, where, run_of(o, p, where), throughput::period(p, where));
+  const auto run = planner::run_of(p, where, o.contention);
+  const auto held = throughput::peaks_in_flight(p, where, run, throughput::period(p, where));
   const auto devices = ids(p.num_devices());
   return std::all_of(devices.begin(), devices.end(), [&](device_id d) { return held[d] <= p.capacity(d); });
 }
@@ -374,32 +292,17 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
 } // namespace
 
 void follow(const options& o, const problem& p, answer& a) {
-  if (a.plan.order.empty()) {
-    a.plan = simulate::plan_of(p, run_of(o, p, a.plan.placement));
-  }
-  a.run = run_of(o, p, a.plan, schedule::static_order{});
+  a.run = planner::follow(p, a.plan, o.contention);
 }
 
-parallel::timed_way timed_plan(const options& o, const problem& p, const answer& a) {
-  auto way = parallel::placed_way(p, a.plan.placement, a.run);
-  way.how.recomputes = o.modelling.recompute.has_value();
-  way.seconds = o.least_gain == 0 ? a.run.makespan : way.seconds;
-  return way;
-}
-
-order order_by_list(const options& o, const problem& p, const placement& where, const std::vector<op_id>& list) {
-  std::vector<double> priority(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    priority[list[i]] = -static_cast<double>(i);
-  }
-  const auto by_list = [&](const auto& flow, item_id i) { return flow.is_send(i) ? 1.0 : priority[i]; };
-  return simulate::plan_of(p, run_of(o, p, plan{.placement = where}, by_list)).order;
+planner::placed_ops placed_ops_of(const options& o, const problem& p, const answer& a) {
+  return planner::placed_ops_of(p, a.plan.placement, a.run, o.modelling.recompute.has_value(), o.least_gain / 100);
 }
 
 std::vector<report::alternative> baselines(const options& o, const problem& p) {
   std::vector<report::alternative> found;
-  for (const auto& [name, where] : usual_placements(p)) {
-    found.push_back(assess(o, p, name, where));
+  for (const auto& x : planner::usual_placements(p)) {
+    found.push_back(assess(o, p, name_of(p, x), x.where));
   }
   weft::stable_sort(found, [](const auto& a, const auto& b) {
     return std::tuple{!a.status.empty(), a.step_seconds} < std::tuple{!b.status.empty(), b.step_seconds};
@@ -418,25 +321,11 @@ void prefer_simple_plan(const options& o, const problem& p, answer& a) {
   if (!estimated || o.least_gain == 0) {
     return;
   }
-  std::vector<answer> plans(1);
-  plans.front().plan = std::move(a.plan);
-  plans.front().run = std::move(a.run);
-  auto others = usual_placements(p);
-  add_new(others, "what was found, without hosts", std::optional{without_hosts(p, plans.front().plan.placement)});
-  for (const auto& [name, where] : others) {
-    if (where != plans.front().plan.placement && assess(o, p, name, where).status.empty()) {
-      follow(o, p, plans.emplace_back(answer{.plan = {where, {}}}));
-    }
-  }
-  std::vector<parallel::timed_way> ways;
-  for (const auto& x : plans) {
-    ways.push_back(timed_plan(o, p, x));
-  }
-  const auto chosen = parallel::simplest_within(ways, o.least_gain / 100).number;
-  const double found = plans.front().run.makespan;
-  const auto hand_overs = parallel::count_hand_overs(p, plans.front().run);
-  a.plan = std::move(plans[chosen].plan);
-  a.run = std::move(plans[chosen].run);
+  const double found = a.run.makespan;
+  const auto hand_overs = parallel::count_hand_overs(p, a.run);
+  auto taken = planner::simplest_plan(p, {std::move(a.plan), std::move(a.run)}, o.contention, o.least_gain / 100);
+  a.plan = std::move(taken.made);
+  a.run = std::move(taken.run);
   if (const double gain = 100 * (a.run.makespan / found - 1); gain > 0.05) {
     a.notes.push_back(fmt::format("a plan that also uses other devices is {:.1f} % faster on paper{}, too little to "
                                   "pay for itself; --least-gain 0 takes it", gain,

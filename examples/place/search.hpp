@@ -6,8 +6,8 @@
 #include "tool/costs.hpp"
 
 #include "weft/core/budget.hpp"
-#include "weft/parallel/simplest_way.hpp"
 #include "weft/plan/trace.hpp"
+#include "weft/planner/choice.hpp"
 #include "weft/report/placed_model.hpp"
 #include "weft/schedule/static_order.hpp"
 #include "weft/simulate/any_network.hpp"
@@ -60,14 +60,8 @@ answer search(const options& o, const problem& p, const estimate& base, const li
 /// plan gets the order that this gave.
 void follow(const options& o, const problem& p, answer& a);
 
-/// A plan with its run as one of the ways to run a step. With --least-gain 0, where times are taken at their word, it
-/// is as fast as its run.
-weft::parallel::timed_way timed_plan(const options& o, const problem& p, const answer& a);
-
-/// The order of a run in which each device, whenever it is free, does the first op of `list` that is ready. All ops are
-/// in it once.
-weft::order order_by_list(const options& o, const problem& p, const weft::placement& where,
-                          const std::vector<weft::op_id>& list);
+/// A plan with its run as one of the ways to run a step.
+weft::planner::placed_ops placed_ops_of(const options& o, const problem& p, const answer& a);
 
 /// What one would do without a search; each placement once, those that fit and take least first.
 std::vector<weft::report::alternative> baselines(const options& o, const problem& p);

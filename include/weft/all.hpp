@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 /// The main umbrella: graphs, platforms, costs, workloads, and every partitioner, policy, refiner, bound, simulator and
 /// solver; it needs the standard library only. The other umbrellas are networks.hpp, models.hpp, concurrency.hpp,
-/// execute.hpp, shard.hpp and parallel.hpp; graphs cut at many levels are in partition/acyclic.hpp.
+/// execute.hpp, shard.hpp, parallel.hpp and planner.hpp; graphs cut at many levels are in partition/acyclic.hpp.
 #pragma once
 
 #include "weft/core/budget.hpp"

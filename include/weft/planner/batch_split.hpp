@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Data parallelism: replicas with a part of the batch each.
+#pragma once
+
+#include "weft/core/ids.hpp"
+#include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/experts.hpp"
+#include "weft/parallel/mesh_level.hpp"
+#include "weft/parallel/sharding.hpp"
+#include "weft/planner/comparison.hpp"
+#include "weft/planner/devices.hpp"
+#include "weft/planner/made_way.hpp"
+#include "weft/planner/pruning.hpp"
+#include "weft/planner/reasons.hpp"
+#include "weft/planner/task.hpp"
+#include "weft/workload/role.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace weft::planner {
+
+namespace detail {
+
+/// A way to split the batch among these devices, none of which is without examples.
+struct batch_split {
+  way how = {};
+  std::vector<device_id> devices = {};
+  std::vector<std::uint64_t> examples = {}; ///< of each
+};
+
+/// As many examples for each device.
+inline batch_split even_split(const task& t, const std::vector<device_id>& devices, std::uint64_t batch,
+                              bool shards_updates, bool splits_experts) {
+  return {.how = {.replicas = static_cast<std::uint32_t>(devices.size()),
+                  .shards_updates = shards_updates,
+                  .splits_experts = splits_experts,
+                  .recomputes = t.recomputes()},
+          .devices = devices,
+          .examples = std::vector<std::uint64_t>(devices.size(), batch / devices.size())};
+}
+
+/// Steps with these numbers of examples, of which the first is `first`.
+class steps_of_parts {
+public:
+  steps_of_parts(const task& t, const model_step& first, const std::vector<std::uint64_t>& examples) {
+    for (const auto count : examples) {
+      if (count == examples.front()) {
+        all_.push_back(&first.ops);
+        continue;
+      }
+      auto& other = others_[count];
+      if (other.batch == 0) {
+        other = t.with_batch(count);
+        other.batch = count;
+      }
+      all_.push_back(&other.ops);
+    }
+  }
+  const std::vector<const workload*>& all() const { return all_; }
+
+private:
+  std::map<std::uint64_t, model_step> others_; // by examples
+  std::vector<const workload*> all_;
+};
+
+inline double total_work(const workload& w) {
+  double sum = 0;
+  for (const op_id v : ids(w.num_ops())) {
+    sum += w.work(v);
+  }
+  return sum;
+}
+
+/// The sharding of replicas on these devices, each with all parameters, but for ops that `owner` gives to one of them.
+inline parallel::sharding sharding_of_replicas(const model_step& part, const std::vector<device_id>& devices,
+                                               bool shards_updates, const std::vector<std::uint32_t>& owner) {
+  parallel::sharding s{
+    .mesh = {.axes = {{"data", static_cast<std::uint32_t>(devices.size())}}, .devices = devices},
+    .trains = is_training_step(part.ops),
+    .zero_stage = shards_updates ? 2u : 0u};
+  s.parameters = has_axes(part) ? parallel::sharded_parameters(
+                                    axes_of(part), std::vector<std::uint32_t>(part.ops.num_ops(), none), 0)
+                                : parallel::whole_parameters(part.ops);
+  for (auto& x : s.parameters) {
+    x.owner = owner.empty() ? none : owner[x.op];
+  }
+  return s;
+}
+
+/// The step of a replica. Throws `refusal` if it does as much work as the whole one.
+inline std::shared_ptr<const model_step> part_of_batch(const task& t, const model_step& whole, std::uint64_t examples) {
+  auto part = std::make_shared<model_step>(t.with_batch(examples));
+  part->batch = examples;
+  if (examples < whole.batch / 10 * 9 && total_work(part->ops) > 0.95 * total_work(whole.ops)) {
+    throw refusal{{.is = reason::kind::fixed_batch}};
+  }
+  return part;
+}
+
+/// A step made of such a split of `whole`; null if updates are to be sharded and there are none, or experts split and
+/// there are fewer.
+inline std::shared_ptr<made_way> make_replicas(const task& t, const model_step& whole, const batch_split& split) {
+  const auto ranks = split.devices.size();
+  auto x = std::make_shared<made_way>();
+  x->figures.how = split.how;
+  x->devices = split.devices;
+  x->part = part_of_batch(t, whole, split.examples.front());
+  const auto& one = x->part->ops;
+  const steps_of_parts steps{t, *x->part, split.examples};
+  parallel::data_parallel_options how{.shard_updates = split.how.shards_updates,
+                                      .element_bytes = x->part->element_bytes};
+  if (split.how.splits_experts) {
+    x->experts = parallel::count_experts(one);
+    if (x->experts < ranks) {
+      return nullptr;
+    }
+    how.shared = {&whole.ops, parallel::expert_owners(one, static_cast<std::uint32_t>(ranks))};
+  }
+  const auto gradients = gradient_bytes(*x->part);
+  if (gradients == 0 && split.how.shards_updates) {
+    return nullptr;
+  }
+  const auto all_reduce = parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), t.machine(), split.devices,
+                                                      t.how().contention, split.how.shards_updates, t.costs().ops);
+  auto made = parallel::data_parallel(steps.all(), replicas_on(split.devices, one, t.machine()), all_reduce.messages,
+                                      how);
+  x->sharding = sharding_of_replicas(*x->part, split.devices, split.how.shards_updates, how.shared.owner);
+  x->sharding.batch = whole.batch;
+  x->sharding.examples = split.how.is_by_speed() ? split.examples : std::vector<std::uint64_t>{};
+  x->features = features_of(split.how, x->part->recomputes);
+  x->reduced = {made.gradient_bytes, made.buckets.size(), all_reduce.algorithm};
+  x->ops = std::move(made.graph);
+  x->origin = std::move(made.origin);
+  run_way(t, std::move(made.where), *x);
+  return x;
+}
+
+/// So many of these devices, those that are joined best for reducing gradients.
+inline std::vector<device_id> best_joined(const task& t, const std::vector<device_id>& devices, std::size_t ranks,
+                                          bool sharded) {
+  using enum parallel::mesh_traffic;
+  return t.joined(devices, {{static_cast<std::uint32_t>(ranks), sharded ? in_parts : all_reduce}});
+}
+
+/// The smallest batch, with 1, 2, 4 … examples on each device, of which the step is faster on all of them than on one;
+/// 0 if none below that of the model is.
+inline std::uint64_t least_batch_that_pays(const task& t, const batch_split& like) {
+  for (std::uint64_t batch = like.devices.size(); batch < t.whole().batch && !t.is_stopped(); batch *= 2) {
+    try {
+      auto whole = t.with_batch(batch);
+      whole.batch = batch;
+      const auto x = make_replicas(t, whole, even_split(t, like.devices, batch, like.how.shards_updates,
+                                               like.how.splits_experts));
+      if (x && x->fits() && x->run.makespan < seconds_alone(t, whole.ops, like.devices.front())) {
+        return batch;
+      }
+    } catch (const error&) { // most of its work does not depend on the batch
+    }
+  }
+  return 0;
+}
+
+/// The updates with which a step fits on the number of devices that was tried last: all on each device, or in parts.
+struct fitting_updates {
+  bool whole = true, sharded = true;
+
+  /// `first`: no other number was tried, and all ways are shown.
+  bool is_worthwhile(bool in_parts, bool first) const { return sharded && (in_parts ? first || !whole : whole); }
+};
+
+/// Splits the batch among 2, 3, … of the devices, which are alike.
+class even_splits {
+public:
+  even_splits(const task& t, const std::vector<device_id>& devices, comparison& all)
+      : t_{t}, wanted_{t.wanted()}, devices_{devices}, all_{all}, prune_{t, devices.front()},
+        num_experts_{parallel::count_experts(t.whole().ops)} {}
+
+  void try_all() {
+    if (wanted_.splits_experts && *wanted_.splits_experts && num_experts_ < std::max(wanted_.replicas, 2u)) {
+      all_.why_not = {{.is = reason::kind::no_experts, .have = num_experts_, .asked = wanted_.replicas}};
+    }
+    const auto batch = t_.whole().batch;
+    std::size_t tried = 0;
+    for (std::size_t ranks = devices_.size(); ranks > 1 && tried < max_numbers; --ranks) {
+      if (t_.is_stopped() || !all_.why_not.empty() ||
+          !(fits_[0].sharded || (fits_[1].sharded && num_experts_ >= ranks))) {
+        break;
+      }
+      if (batch % ranks == 0 && (wanted_.replicas == 0 || wanted_.replicas == ranks) &&
+          !prune_.is_hopeless(ranks, all_)) {
+        ++tried;
+        try_on(ranks);
+      }
+    }
+    if (pays_) {
+      t_.tell({attempt::kind::least_batch, pays_->how});
+      all_.least_batch = least_batch_that_pays(t_, *pays_);
+    }
+    if (all_.ways.empty() && all_.why_not.empty()) {
+      all_.why_not = {why_none()};
+    }
+  }
+
+private:
+  static constexpr std::size_t max_numbers = 6; // of devices
+
+  void try_on(std::size_t ranks) {
+    for (const auto& [sharded, experts] :
+         {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
+      const bool wanted = (wanted_.shards_updates ? *wanted_.shards_updates == sharded
+                                                  : fits_[experts].is_worthwhile(sharded, is_first_)) &&
+                          (wanted_.splits_experts ? *wanted_.splits_experts == experts
+                                                  : !experts || num_experts_ >= ranks);
+      if (wanted && !try_one(ranks, sharded, experts)) {
+        break;
+      }
+    }
+    is_first_ = false;
+  }
+
+  /// Whether others of as many devices are worth a try.
+  bool try_one(std::size_t ranks, bool sharded, bool experts) {
+    auto& kind = fits_[experts];
+    const auto batch = t_.whole().batch;
+    const auto split = even_split(t_, best_joined(t_, devices_, ranks, sharded), batch, sharded, experts);
+    t_.tell({attempt::kind::way, split.how});
+    std::shared_ptr<made_way> x;
+    try {
+      x = make_replicas(t_, t_.whole(), split);
+    } catch (const error& e) { // such as a model whose batch is fixed
+      if (experts && !wanted_.splits_experts) {
+        return true;
+      }
+      if (sharded && !wanted_.shards_updates && kind.whole) { // its updates cannot be in parts
+        kind.sharded = kind.whole;
+        return true;
+      }
+      all_.why_not = {reason_of(e)};
+      all_.why_not.front().batch = batch / ranks;
+      return false;
+    }
+    if (!x) { // nothing is updated
+      kind.sharded = kind.whole;
+      if (wanted_.shards_updates) {
+        all_.why_not = {{.is = reason::kind::nothing_updated}};
+      }
+      return true;
+    }
+    (sharded ? kind.sharded : kind.whole) = x->fits();
+    const auto* const fastest = all_.fastest();
+    all_.add(std::move(x));
+    if (all_.fastest() != fastest && !prune_.is_large(ranks)) {
+      pays_ = split;
+    }
+    return true;
+  }
+
+  /// The reason that no number of devices shares the batch.
+  reason why_none() const {
+    const auto asked = wanted_.replicas;
+    using enum reason::kind;
+    return asked > devices_.size() ? reason{.is = few_alike_devices, .have = devices_.size(), .asked = asked}
+           : asked != 0 ? reason{.is = batch_not_for_devices, .have = t_.whole().batch, .asked = asked}
+                        : reason{.is = batch_not_divisible, .have = t_.whole().batch, .asked = devices_.size()};
+  }
+
+  const task& t_;
+  const wanted_ways& wanted_;
+  const std::vector<device_id>& devices_;
+  comparison& all_;
+  pruning prune_;
+  std::size_t num_experts_;
+  // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
+  fitting_updates fits_[2] = {}; // with experts on all devices, and on one each
+  bool is_first_ = true;
+  std::optional<batch_split> pays_ = {}; // the fastest of those that are no large steps
+};
+
+} // namespace detail
+
+/// Compares data parallelism on devices that are alike: on all of them, or on as many as are wanted, and on fewer, with
+/// updates whole and sharded, and with experts on one replica each.
+inline void compare_even_batches(const task& t, const std::vector<device_id>& devices, comparison& all) {
+  detail::even_splits{t, devices, all}.try_all();
+}
+
+} // namespace weft::planner

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSL-1.0
+/// Tensor parallelism: each op in parts, along the axis that suits best, among all devices or those of each replica.
+#pragma once
+
+#include "weft/core/ids.hpp"
+#include "weft/parallel/choose_all_reduce.hpp"
+#include "weft/parallel/choose_resharding.hpp"
+#include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/resharding.hpp"
+#include "weft/parallel/sharding.hpp"
+#include "weft/parallel/tensor_parallel.hpp"
+#include "weft/planner/comparison.hpp"
+#include "weft/planner/devices.hpp"
+#include "weft/planner/made_way.hpp"
+#include "weft/planner/pruning.hpp"
+#include "weft/planner/reasons.hpp"
+#include "weft/planner/task.hpp"
+#include "weft/workload/role.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace weft::planner {
+
+namespace detail {
+
+/// So many groups of devices, one after the other.
+inline std::vector<std::vector<device_id>> groups_of(const std::vector<device_id>& devices, std::size_t count) {
+  const auto size = static_cast<std::ptrdiff_t>(devices.size() / count);
+  std::vector<std::vector<device_id>> groups;
+  for (auto first = devices.begin(); groups.size() < count; first += size) {
+    groups.emplace_back(first, first + size);
+  }
+  return groups;
+}
+
+/// Makes steps with ops split among devices, or among those of each of so many replicas.
+class op_splitter {
+public:
+  op_splitter(const task& t, const std::vector<device_id>& devices, std::size_t replicas)
+      : t_{t}, devices_{devices}, groups_{groups_of(devices, replicas)}, part_{part_of(t, replicas)},
+        model_{axes_of(*part_)}, parts_{model_, ranks()},
+        where_{replicas_on(groups_[0], part_->ops, t.machine())},
+        fastest_{t.machine(), groups_[0], t.how().contention, parallel::usual_collectives(t.machine(), groups_[0]),
+                 t.costs().ops} {}
+  op_splitter(const op_splitter&) = delete; // it refers to itself
+
+  /// A step with each op split as suits best; null if none may be faster than that. Throws `refusal` if none fits.
+  std::shared_ptr<made_way> make(double faster_than) const {
+    // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
+    // less memory.
+    auto capacity = memory_for_each(t_.machine(), devices_);
+    std::shared_ptr<made_way> x;
+    for (int tries = 0; tries < 4 && (!x || !x->fits()); ++tries) {
+      auto chosen = choose(capacity);
+      if (!chosen.found && !x) {
+        throw refusal{{.is = reason::kind::no_splits_fit}};
+      }
+      if (!chosen.found || chosen.seconds > most_overlap * faster_than) {
+        break;
+      }
+      x = run(std::move(chosen.axis));
+      capacity = capacity / 10 * 9;
+    }
+    if (x) {
+      describe(*x);
+    }
+    return x;
+  }
+
+private:
+  /// The step of a replica.
+  static std::shared_ptr<const model_step> part_of(const task& t, std::size_t replicas) {
+    return std::make_shared<const model_step>(replicas > 1 ? t.with_batch(t.whole().batch / replicas) : t.whole());
+  }
+
+  std::size_t replicas() const { return groups_.size(); }
+  std::uint32_t ranks() const { return static_cast<std::uint32_t>(groups_[0].size()); }
+  double seconds_of(const workload& w, op_id of, op_id v) const {
+    return t_.costs().ops.compute_time(w, of, t_.machine(), where_.front()[v]);
+  }
+  auto messages() const {
+    return [this](parallel::resharding what, byte_count size) { return fastest_.messages(what, size); };
+  }
+
+  parallel::chosen_splits choose(byte_count capacity) const {
+    return parallel::choose_splits(
+      model_, ranks(),
+      {.op = [&](op_id v, std::uint32_t axis) { return seconds_of(parts_.ops(), parts_.of(v, axis), v); },
+       .transfer = [&](parallel::resharding what, byte_count size) { return fastest_.seconds(what, size); },
+       .capacity = capacity},
+      // Without a clock or seed, so that a plan can be made again.
+      {.budget = {.moves = 2000, .stop = t_.how().stop}, .jobs = t_.how().jobs});
+  }
+
+  /// Makes the step of these splits and runs it.
+  std::shared_ptr<made_way> run(std::vector<std::uint32_t> axis) const {
+    auto x = std::make_shared<made_way>();
+    auto made = parallel::tensor_parallel(model_, axis, where_, part_->element_bytes, messages());
+    x->part = part_;
+    x->devices = devices_;
+    x->split = {std::move(axis), std::move(made.reshardings), std::move(made.resharded)};
+    if (replicas() > 1) {
+      on_all_groups(made, x->split.axis);
+    }
+    x->ops = std::move(made.graph);
+    x->origin = std::move(made.origin);
+    run_way(t_, std::move(made.where), *x);
+    return x;
+  }
+
+  /// Puts the step of the first group on each of them, with gradients reduced between them.
+  void on_all_groups(parallel::split_workload& made, const std::vector<std::uint32_t>& axis) const {
+    std::vector<placement> all{made.where};
+    std::vector<device_id> firsts; // of the groups, for the all-reduces between them
+    for (const auto& g : groups_) {
+      if (!firsts.empty()) {
+        const auto where = replicas_on(g, part_->ops, t_.machine());
+        all.push_back(parallel::tensor_parallel(model_, axis, where, part_->element_bytes, messages()).where);
+      }
+      firsts.push_back(g.front());
+    }
+    const parallel::data_parallel_options how{.element_bytes = part_->element_bytes};
+    const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, t_.machine(), firsts, t_.how().contention,
+                                                        how.shard_updates, t_.costs().ops);
+    auto both = parallel::data_parallel(made.graph, all, all_reduce.messages, how);
+    for (auto& v : both.origin) {
+      v = v == none ? none : made.origin[v];
+    }
+    made.graph = std::move(both.graph);
+    made.where = std::move(both.where);
+    made.origin = std::move(both.origin);
+  }
+
+  /// True if ops that are split along `axis` are so along the batch, but for next to nothing.
+  bool splits_batch(const std::vector<std::uint32_t>& axis) const {
+    if (part_->batch == 0 || part_->batch % ranks() != 0) {
+      return false;
+    }
+    try {
+      const auto smaller = t_.with_batch(part_->batch / ranks());
+      return smaller.origin == part_->origin && smaller.ops.num_ops() == part_->ops.num_ops() && has_axes(smaller) &&
+             parallel::work_in_parts(model_, axes_of(smaller), ranks(), axis,
+                                     [&](op_id v) { return seconds_of(part_->ops, v, v); })
+               .is_data_parallel();
+    } catch (const error&) { // its extents do not follow
+      return false;
+    }
+  }
+
+  void describe(made_way& x) const {
+    x.figures.splits_batch = splits_batch(x.split.axis);
+    x.figures.how = {.kind = way_kind::ops,
+                     .replicas = static_cast<std::uint32_t>(replicas()),
+                     .ranks = ranks(),
+                     .recomputes = t_.recomputes()};
+    take_sharding(x);
+    x.features = features_of(x.how(), part_->recomputes);
+    x.features.shards_updates = x.sharding.zero_stage > 0;
+    if (x.figures.splits_batch) {
+      x.features.replicas = x.features.devices;
+      x.features.ranks = 1;
+    }
+  }
+
+  void take_sharding(made_way& x) const {
+    const bool of_batch = x.figures.splits_batch;
+    auto& s = x.sharding;
+    s = {.mesh = {.devices = devices_}, .batch = t_.whole().batch, .trains = is_training_step(part_->ops)};
+    if (replicas() > 1) {
+      s.mesh.axes.push_back({"data", static_cast<std::uint32_t>(replicas())});
+    }
+    s.mesh.axes.push_back({!of_batch ? "tensor" : replicas() > 1 ? "data_shard" : "data", ranks()});
+    s.parameters =
+      parallel::sharded_parameters(model_, x.split.axis, static_cast<std::uint32_t>(s.mesh.axes.size() - 1));
+    s.zero_stage = of_batch && s.trains ? parallel::zero_stage_of(s.parameters) : 0;
+  }
+
+  const task& t_;
+  std::vector<device_id> devices_;
+  std::vector<std::vector<device_id>> groups_; // of devices, one for each replica
+  std::shared_ptr<const model_step> part_;     // with the examples of a replica
+  parallel::split_model model_;
+  parallel::split_ops parts_;
+  std::vector<placement> where_; // by rank of the first group
+  parallel::fastest_resharding fastest_;
+};
+
+/// The ways to split ops that are tried: replicas, and devices of each.
+inline std::vector<std::pair<std::size_t, std::size_t>> proposed_op_splits(const wanted_ways& wanted,
+                                                                           std::size_t devices, std::uint64_t batch) {
+  using which = wanted_ways::which;
+  if (wanted.asks_for(which::data)) {
+    return {{wanted.replicas, wanted.ranks}};
+  }
+  std::vector<std::pair<std::size_t, std::size_t>> ways;
+  const std::size_t given = wanted.asks_for(which::tensor) ? wanted.ranks : 0;
+  const std::size_t most = given != 0 ? given : devices;
+  for (std::size_t ranks = 2; ranks < devices && wanted.asks_for(which::all); ranks *= 2) {
+    if (const auto replicas = devices / ranks; devices % ranks == 0 && batch != 0 && batch % replicas == 0) {
+      ways.emplace_back(replicas, ranks);
+    }
+  }
+  for (std::size_t ranks = most; ranks > 1 && ranks * 4 >= most && (given == 0 || ranks == most); ranks /= 2) {
+    ways.emplace_back(1, ranks);
+  }
+  return ways;
+}
+
+/// The reason for which ops are not split so among some of the devices that are alike.
+inline reason why_no_op_split(const task& t, std::size_t devices, std::size_t replicas, std::size_t ranks) {
+  using enum reason::kind;
+  if (auto why = replicas > 1 ? why_not_replicated(t.whole()) : reason{}) {
+    return why;
+  }
+  return replicas * ranks > devices ? reason{.is = few_alike_devices, .have = devices, .asked = replicas * ranks}
+         : t.whole().batch % replicas != 0
+           ? reason{.is = batch_not_for_replicas, .have = t.whole().batch, .asked = replicas}
+           : reason{};
+}
+
+} // namespace detail
+
+/// Compares tensor parallelism on devices that are alike: on all of them, half of them, and a quarter; and on those of
+/// replicas.
+inline void compare_op_splits(const task& t, const std::vector<device_id>& devices, comparison& all) {
+  if (auto why = why_not_along_axes(t.whole())) {
+    all.why_not.push_back(std::move(why));
+    return;
+  }
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const pruning prune{t, devices.front()};
+  double fastest = infinity; // of splits
+  const auto batch = why_not_replicated(t.whole()) ? 0 : t.whole().batch;
+  for (const auto& [replicas, ranks] : detail::proposed_op_splits(t.wanted(), devices.size(), batch)) {
+    if (auto why = detail::why_no_op_split(t, devices.size(), replicas, ranks)) {
+      all.why_not = {std::move(why)};
+      return;
+    }
+    if (t.is_stopped()) {
+      return;
+    }
+    if (prune.is_hopeless(replicas * ranks, all)) {
+      continue;
+    }
+    const way how{.kind = way_kind::ops,
+                  .replicas = static_cast<std::uint32_t>(replicas),
+                  .ranks = static_cast<std::uint32_t>(ranks),
+                  .recomputes = t.recomputes()};
+    t.tell({attempt::kind::way, how});
+    const bool is_large = prune.is_large(replicas * ranks);
+    try {
+      const detail::op_splitter splitter{t, t.joined(devices, {{how.ranks}, {how.replicas}}), replicas};
+      const double faster_than =
+        t.wanted().asks_for(wanted_ways::which::all) && is_large ? all.least_seconds() : infinity;
+      if (auto x = splitter.make(faster_than)) {
+        const bool is_best = x->run.makespan < fastest;
+        fastest = std::min(fastest, x->run.makespan);
+        all.add(std::move(x));
+        if (!is_best && is_large) { // more splits would hardly be better, and take long
+          break;
+        }
+      }
+    } catch (const refusal& e) {
+      if (!t.is_stopped()) { // else the search had no time
+        all.add_misfit(how, e.why());
+      }
+    } catch (const error& e) { // such as extents that do not follow from another batch
+      all.why_not = {reason_of(e)};
+    }
+  }
+}
+
+} // namespace weft::planner
