@@ -79,6 +79,7 @@
 #include "weft/workload/builder.hpp"
 #include "weft/workload/concepts.hpp"
 #include "weft/workload/copy_ops.hpp"
+#include "weft/workload/op_blocks.hpp"
 #include "weft/workload/op_name.hpp"
 #include "weft/workload/role.hpp"
 #include "weft/workload/slots.hpp"

@@ -20,6 +20,7 @@
 #include "weft/planner/run.hpp"
 #include "weft/planner/share.hpp"
 #include "weft/planner/staged_way.hpp"
+#include "weft/planner/steps_of.hpp"
 #include "weft/planner/task.hpp"
 #include "weft/planner/usual_placements.hpp"
 #include "weft/planner/way.hpp"

@@ -19,7 +19,7 @@
 #include "weft/workload/fused.hpp"
 #include "weft/workload/graph_training_step.hpp"
 #include "weft/workload/in_place.hpp"
-#include "weft/workload/op_name.hpp"
+#include "weft/workload/op_blocks.hpp"
 #include "weft/workload/recomputed.hpp"
 #include "weft/workload/role.hpp"
 
@@ -33,7 +33,6 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
 namespace tool {
@@ -165,22 +164,9 @@ std::string zoo_spec(const model_source& from, const model_options& o) {
   return spec;
 }
 
-/// The block of each of the model's own ops, as names say: `layer_3`, `h12`, `model.layers.7`; in the order of ops.
-std::vector<op_id> blocks_of(const input& in) {
-  const auto& w = in.model.ops;
-  std::unordered_map<std::string_view, op_id> blocks;
-  std::vector<op_id> block_of(w.num_ops(), none);
-  for (const op_id v : ids(in.num_own_ops)) {
-    if (const auto layer = op_name{w.name(v)}.layer(true); !layer.empty()) {
-      block_of[v] = blocks.try_emplace(layer, static_cast<op_id>(blocks.size())).first->second;
-    }
-  }
-  return block_of;
-}
-
 /// The ops to be made again, in the first `num_blocks` blocks.
 std::vector<op_id> recomputed(recomputation what, std::uint32_t num_blocks, const input& in) {
-  const auto block_of = blocks_of(in);
+  const auto block_of = blocks_of_ops(in.model.ops, in.num_own_ops);
   auto ops = recomputed_ops(in.model.ops, what, [&](op_id v) { return block_of[v] < num_blocks ? block_of[v] : none; },
                             backward_ops(in.model.ops));
   if (ops.empty()) {
@@ -596,11 +582,8 @@ bool has_attentions(const input& in) {
 }
 
 std::uint32_t num_blocks(const input& in) {
-  std::uint32_t count = 0;
-  for (const op_id block : blocks_of(with_own_ops(in))) {
-    count = block == none ? count : std::max(count, block + 1);
-  }
-  return count;
+  const auto& own = with_own_ops(in);
+  return count_blocks(blocks_of_ops(own.model.ops, own.num_own_ops));
 }
 
 input load_with_batch(std::shared_ptr<const model_source> from, model_options o, std::uint64_t batch) {
