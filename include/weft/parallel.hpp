@@ -26,6 +26,7 @@
 #include "weft/parallel/placed_way.hpp"
 #include "weft/parallel/replica_placement.hpp"
 #include "weft/parallel/resharding.hpp"
+#include "weft/parallel/sharded_parameters.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/simplest_way.hpp"
 #include "weft/parallel/split_graph.hpp"

@@ -2,6 +2,7 @@
 #include "onnx_models.hpp"
 #include "parallel/built_net.hpp"
 #include "weft/interop/onnx.hpp"
+#include "weft/parallel/sharded_parameters.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/split_graph.hpp"
 #include "weft/platform/identical.hpp"

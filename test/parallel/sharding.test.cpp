@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "weft/parallel/sharded_parameters.hpp"
 #include "weft/parallel/sharding.hpp"
 
 #include "parallel/built_net.hpp"

@@ -35,6 +35,12 @@ constexpr std::string_view to_string(resharding r) {
   return "impossible";
 }
 
+/// A tensor of a model that was brought into another layout.
+struct resharded_tensor {
+  tensor_id tensor = 0;
+  resharding what = resharding::nothing;
+};
+
 /// From what is there to what is needed. The part of something whole is there already; nobody makes terms of a sum of
 /// what is no sum.
 constexpr resharding between(const layout& have, const layout& need) {

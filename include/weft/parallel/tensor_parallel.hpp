@@ -313,12 +313,6 @@ inline chosen_splits choose_splits(const split_model& m, std::uint32_t ranks, co
   return chosen;
 }
 
-/// A tensor of a model that was brought into another layout.
-struct resharded_tensor {
-  tensor_id tensor = 0;
-  resharding what = resharding::nothing;
-};
-
 /// A workload of ops in parts, and how often tensors were brought into other layouts in it.
 struct split_workload : parallel_workload {
   std::map<resharding, std::size_t> reshardings = {};

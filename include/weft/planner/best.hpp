@@ -2,103 +2,13 @@
 /// The best way to run a step on a machine: shared by devices in one of many ways, or with each op on one device.
 #pragma once
 
-#include "weft/bound/best.hpp"
-#include "weft/bound/lower_bound.hpp"
-#include "weft/core/ids.hpp"
-#include "weft/core/progress.hpp"
-#include "weft/cost/lowered.hpp"
-#include "weft/instance.hpp"
-#include "weft/plan/memory_rule.hpp"
-#include "weft/plan/plan.hpp"
-#include "weft/plan/trace.hpp"
-#include "weft/planner/choice.hpp"
-#include "weft/planner/comparison.hpp"
-#include "weft/planner/share.hpp"
-#include "weft/planner/task.hpp"
-#include "weft/planner/usual_placements.hpp"
-#include "weft/schedule/static_order.hpp"
-#include "weft/simulate/any_network.hpp"
-#include "weft/simulate/under.hpp"
-#include "weft/solve/best.hpp"
-#include "weft/validate/memory_shortage.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <utility>
+#include "weft/planner/best_way.hpp"
+#include "weft/planner/costs.hpp"
+#include "weft/planner/model_step.hpp"
+#include "weft/planner/options.hpp"
+#include "weft/platform/platform.hpp"
 
 namespace weft::planner {
-
-/// What a search for a plan with each op on one device may spend.
-struct search_budget {
-  std::uint64_t moves = solve::best_options::default_moves;
-  double seconds = std::numeric_limits<double>::infinity();
-};
-
-/// The best way to run a step. It refers to the machine.
-struct best_way {
-  comparison ways = {};             ///< that were compared; `ways.best` is the one to take, null: `placed`
-  std::optional<untaken> faster = {}; ///< a way that is faster, though not by enough
-  /// The plan with each op on one device and the step that it is of; null if there is none, or if it cannot be the way
-  /// to take.
-  std::shared_ptr<const made_way> placed = {};
-
-  /// What is to be run; null if nothing was found that fits.
-  const made_way* taken() const { return ways.best ? ways.best.get() : placed.get(); }
-  explicit operator bool() const { return taken() != nullptr; }
-};
-
-namespace detail {
-
-/// True if no plan with each op on one device can be the way to take.
-inline bool beats_all_placements(const comparison& all, const instance& p, bool recomputes, double least_gain) {
-  const double least = bound::best(p.with_resident_demands()).value;
-  const parallel::timed_way simplest{{.recomputes = recomputes}, least};
-  return std::isfinite(least) && std::any_of(all.kept.begin(), all.kept.end(), [&](const auto& x) {
-           return parallel::seconds_with_complexity(x->timed(), least_gain) <
-                  parallel::seconds_with_complexity(simplest, least_gain);
-         });
-}
-
-/// The plan with each op on one device that a search finds, or a simpler one that is fast enough; null if none fits.
-inline std::shared_ptr<made_way> search_placement(const model_step& whole, const platform<>& machine,
-                                                  const step_costs& costs, const options& how,
-                                                  const search_budget& budget) {
-  auto x = std::make_shared<made_way>();
-  x->part = std::make_shared<const model_step>(whole);
-  x->ops = whole.ops;
-  x->returned = whole.returned;
-  x->problem = std::make_unique<instance>(x->ops, machine, cost::lowered{costs.ops, x->ops, machine});
-  const solve::best_options search{.seconds = budget.seconds,
-                                   .moves = budget.moves,
-                                   .seed = how.seed,
-                                   .threads = how.jobs,
-                                   .stop = how.stop,
-                                   .memory = memory_rule::over_time};
-  auto r = how.contention == contention_model::none
-             ? solve::best(*x->problem, search)
-             : solve::best(*x->problem,
-                           simulate::under<schedule::static_order, simulate::any_network>{{}, {how.contention}},
-                           search);
-  if (!r.has_plan()) {
-    return nullptr;
-  }
-  ran_plan found{.made = std::move(r.plan)};
-  found.run = follow(*x->problem, found.made, how.contention);
-  found = how.least_gain > 0 ? simplest_plan(*x->problem, std::move(found), how.contention, how.least_gain)
-                             : std::move(found);
-  x->found = std::move(found.made);
-  x->run = std::move(found.run);
-  x->bound = r.bound;
-  x->features = placed_ops_of(*x->problem, x->found.placement, x->run, whole.recomputes, how.least_gain).way.how;
-  take_figures(*x->problem, x->found.placement, x->run, 0, x->figures);
-  return x;
-}
-
-} // namespace detail
 
 /// The best way to run a step: compares the ways in which devices may share it (`share`), and, unless one of these is
 /// faster than any plan with each op on one device can be, or the options ask for one kind of ways, searches for such a
@@ -111,29 +21,20 @@ inline std::shared_ptr<made_way> search_placement(const model_step& whole, const
 /// The same arguments give the same result, for any number of jobs, if the budget is in moves and nothing stops it. The
 /// result refers to the machine. Throws what `model` throws, and `error` for a step that cannot run anywhere.
 /// Complexity: a simulated run per way, and the search.
+best_way best(const step_source& model, const model_step& whole, const platform<>& machine, const step_costs& costs,
+              const options& how = {}, const search_budget& budget = {});
+
+} // namespace weft::planner
+
+#ifndef WEFT_COMPILED
+#include "weft/planner/kinds/placed.hpp"
+
+namespace weft::planner {
+
 inline best_way best(const step_source& model, const model_step& whole, const platform<>& machine,
-                     const step_costs& costs, const options& how = {}, const search_budget& budget = {}) {
-  best_way x{.ways = share(model, whole, machine, costs, how)};
-  if (!how.ways.asks_for(wanted_ways::which::all)) {
-    return x;
-  }
-  const instance p{whole.ops, machine, cost::lowered{costs.ops, whole.ops, machine}};
-  if (detail::beats_all_placements(x.ways, p, whole.recomputes, how.least_gain)) {
-    return x;
-  }
-  if (how.on_attempt) {
-    how.on_attempt({.is = attempt::kind::ops_each_on_one});
-  }
-  const auto placed = detail::search_placement(whole, machine, costs, how, budget);
-  std::optional<placed_ops> once;
-  if (placed) {
-    once = placed_ops_of(*placed->problem, placed->found.placement, placed->run, whole.recomputes, how.least_gain);
-    x.placed = placed;
-  }
-  auto chosen = choose(x.ways, once, how.least_gain);
-  x.ways.best = std::move(chosen.shared);
-  x.faster = std::move(chosen.faster);
-  return x;
+                     const step_costs& costs, const options& how, const search_budget& budget) {
+  return detail::best_of(model, whole, machine, costs, how, budget);
 }
 
 } // namespace weft::planner
+#endif

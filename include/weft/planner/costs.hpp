@@ -4,9 +4,8 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/cost/concepts.hpp"
-#include "weft/cost/efficiency.hpp"
+#include "weft/cost/launches.hpp"
 #include "weft/cost/linear.hpp"
-#include "weft/cost/roofline.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/workload/workload.hpp"
 
@@ -57,15 +56,6 @@ private:
   std::shared_ptr<const model> model_;
 };
 
-/// A roofline with the table of efficiencies that it looks types up in.
-struct typical_roofline : cost::roofline {
-  explicit typical_roofline(cost::efficiency_table t)
-      : table{std::make_shared<const cost::efficiency_table>(std::move(t))} {
-    efficiencies = table.get();
-  }
-  std::shared_ptr<const cost::efficiency_table> table;
-};
-
 /// What a step's ops take, in seconds.
 struct step_costs {
   any_cost ops; ///< of ops that a device does one after the other, which takes no less than to launch them
@@ -79,17 +69,6 @@ struct step_costs {
   step_costs(any_cost of_ops, any_cost of_kernels, any_cost with_launches, cost::launches by)
       : ops{std::move(of_ops)}, kernels{std::move(of_kernels)}, launched{std::move(with_launches)}, how{by} {}
 };
-
-/// Rooflines with what is typical of ops of each type (`cost::typical_efficiencies`).
-inline step_costs typical_costs(cost::typical_of what = {}) {
-  const auto table = [&](bool counts_launches) {
-    auto with = what;
-    with.counts_launches = counts_launches;
-    return any_cost{typical_roofline{cost::typical_efficiencies(with)}};
-  };
-  const auto launched = table(true);
-  return {launched, table(false), launched, what.how};
-}
 
 /// True if ops on the device are launched by a host whose time is not in theirs.
 inline bool is_launched(const step_costs& c, const platform<>& p, device_id d) {

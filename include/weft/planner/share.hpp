@@ -2,148 +2,13 @@
 /// The comparison of all ways in which devices may share a step.
 #pragma once
 
-#include "weft/bound/area.hpp"
-#include "weft/bound/live_memory.hpp"
-#include "weft/cost/lowered.hpp"
-#include "weft/instance.hpp"
-#include "weft/planner/batch_by_speed.hpp"
-#include "weft/planner/batch_split.hpp"
 #include "weft/planner/comparison.hpp"
-#include "weft/planner/devices.hpp"
-#include "weft/planner/made_way.hpp"
-#include "weft/planner/op_split.hpp"
-#include "weft/planner/pipelines.hpp"
-#include "weft/planner/reasons.hpp"
-#include "weft/planner/task.hpp"
-
-#include <algorithm>
-#include <iterator>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
+#include "weft/planner/costs.hpp"
+#include "weft/planner/model_step.hpp"
+#include "weft/planner/options.hpp"
+#include "weft/platform/platform.hpp"
 
 namespace weft::planner {
-
-/// The reason for which devices of the machine cannot share the batch; none if they can.
-inline reason why_not_shared(const model_step& s, const platform<>& machine) {
-  return alike_devices(machine).size() < 2 && unlike_devices(machine).empty()
-           ? reason{.is = reason::kind::no_alike_devices}
-           : why_not_in_parts(s);
-}
-
-namespace detail {
-
-/// True if the whole step fits on the device, as a framework runs it there or in an order that holds less.
-inline bool fits_one_device(const task& t, device_id device) {
-  made_way x;
-  x.part = std::make_shared<const model_step>(t.whole());
-  x.ops = t.whole().ops;
-  x.origin.resize(x.ops.num_ops());
-  std::iota(x.origin.begin(), x.origin.end(), op_id{0});
-  run_way(t, replica_on(device, x.ops, t.machine()), x);
-  return x.fits();
-}
-
-/// A kind of ways: what proposes, bounds and makes them for the devices that are alike. `may_be_at_once`: the machine
-/// holds the whole step at once. Where there are none, it says why.
-struct kind_of_way {
-  way_kind kind;
-  void (*compare)(const task& t, const std::vector<device_id>& alike, bool may_be_at_once, comparison& all);
-};
-
-inline void compare_batches(const task& t, const std::vector<device_id>& alike, bool may_be_at_once, comparison& all) {
-  using which = wanted_ways::which;
-  const auto& wanted = t.wanted();
-  if (!(wanted.asks_for(which::data) && !wanted.is_data_and_tensor()) && !wanted.asks_for(which::all)) {
-    return;
-  }
-  if (auto why = why_not_shared(t.whole(), t.machine())) {
-    all.why_not = {std::move(why)};
-    return;
-  }
-  if (may_be_at_once) {
-    compare_batches_by_speed(t, all);
-    if (all.why_not.empty() && alike.size() > 1 && !(wanted.by_speed && *wanted.by_speed)) {
-      compare_even_batches(t, alike, all);
-    }
-  }
-}
-
-inline void compare_stages(const task& t, const std::vector<device_id>& alike, bool /*may_be_at_once*/,
-                           comparison& all) {
-  using which = wanted_ways::which;
-  const bool is_given = t.wanted().asks_for(which::pipeline);
-  if (!is_given && !t.wanted().asks_for(which::all)) {
-    return;
-  }
-  auto why = why_not_in_parts(t.whole());
-  if (why = why ? std::move(why) : why_not_in_stages(t.whole()); why) {
-    if (is_given) {
-      all.why_not = {std::move(why)};
-    }
-  } else if (is_given || alike.size() > 1 || !fits_one_device(t, alike.front())) {
-    compare_pipelines(t, alike, all);
-  }
-}
-
-inline void compare_ops(const task& t, const std::vector<device_id>& alike, bool may_be_at_once, comparison& all) {
-  using which = wanted_ways::which;
-  const bool is_given = t.wanted().asks_for(which::tensor) || t.wanted().is_data_and_tensor();
-  if (is_given && alike.size() < 2) {
-    all.why_not = {{.is = reason::kind::no_alike_devices}};
-  } else if (may_be_at_once && (is_given || (t.wanted().asks_for(which::all) && alike.size() > 1))) {
-    compare_op_splits(t, alike, all);
-  }
-}
-
-/// The kinds of ways, in the order in which they are tried.
-inline constexpr kind_of_way kinds_of_ways[] = {
-  {way_kind::batch, &compare_batches}, {way_kind::stages, &compare_stages}, {way_kind::ops, &compare_ops}};
-
-/// The reason for which the step fits into no number of parts that run at once: it holds more at some moment than all
-/// devices together have.
-inline reason why_too_large(const instance& whole) {
-  const auto why = bound::why_too_large(whole);
-  if (!why) {
-    return {};
-  }
-  return {.is = reason::kind::too_large,
-          .cause = *why,
-          .name = why->op == none ? std::string{} : std::string{whole.workload().name(why->op)}};
-}
-
-/// A bound on the time of a step, however it is shared: the work of all ops on all devices.
-inline lower_bound bound_on_any_way(const instance& whole) {
-  // Without demands: parts may fit where the whole does not.
-  return {bound::area(whole.with_demands(std::vector<byte_count>(whole.num_components(), 0))), lower_bound::rule::area};
-}
-
-/// The ways of a task, with what runs again said.
-inline comparison shared_as(const task& t) {
-  comparison all;
-  const instance whole{t.whole().ops, t.machine(), cost::lowered{t.costs().ops, t.whole().ops, t.machine()}};
-  const auto alike = alike_devices(t.machine());
-  const auto too_large =
-    t.wanted().asks_for(wanted_ways::which::pipeline) ? reason{} : why_too_large(whole);
-  if (too_large) {
-    all.add_misfit({.recomputes = t.recomputes()}, too_large);
-  }
-  for (const auto& kind : kinds_of_ways) {
-    kind.compare(t, alike, !too_large, all);
-  }
-  if (!all.kept.empty()) {
-    const auto bound = bound_on_any_way(whole);
-    for (const auto& x : all.kept) {
-      x->bound = bound;
-    }
-  }
-  return all;
-}
-
-} // namespace detail
 
 /// Simulates steps in which devices share the work: each does a part of the batch, or of each op, or stages of layers,
 /// as the options ask for it, or all of these ways; on all of the devices, on as many as are wanted, or on fewer, too.
@@ -153,29 +18,20 @@ inline comparison shared_as(const task& t) {
 /// The same arguments give the same result, for any number of jobs, unless it is stopped. The result refers to the
 /// machine. Throws what `model` throws.
 /// Complexity: a simulated run per way.
+comparison share(const step_source& model, const model_step& whole, const platform<>& machine, const step_costs& costs,
+                 const options& how);
+
+} // namespace weft::planner
+
+#ifndef WEFT_COMPILED
+#include "weft/planner/kinds/compare.hpp"
+
+namespace weft::planner {
+
 inline comparison share(const step_source& model, const model_step& whole, const platform<>& machine,
                         const step_costs& costs, const options& how) {
-  comparison all;
-  if (how.recomputations.empty()) {
-    all = detail::shared_as({model, whole, machine, costs, how});
-  }
-  for (const auto& again : how.recomputations) {
-    const auto own = again ? std::optional{model(whole.batch, again)} : std::nullopt;
-    const task t{model, own ? *own : whole, machine, costs, how, again};
-    auto some = detail::shared_as(t);
-    std::move(some.ways.begin(), some.ways.end(), std::back_inserter(all.ways));
-    for (auto& x : some.kept) {
-      all.keep(std::move(x));
-    }
-    all.why_not = std::move(some.why_not);
-    all.least_batch = some.least_batch;
-    if (some.all_fit || t.is_stopped()) {
-      break;
-    }
-  }
-  all.sort();
-  all.choose(how.least_gain);
-  return all;
+  return detail::share_in_ways(model, whole, machine, costs, how);
 }
 
 } // namespace weft::planner
+#endif

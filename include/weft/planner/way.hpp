@@ -3,7 +3,7 @@
 #pragma once
 
 #include "weft/parallel/simplest_way.hpp"
-#include "weft/workload/stored_as.hpp"
+#include "weft/workload/recomputation.hpp"
 
 #include <algorithm>
 #include <cstddef>

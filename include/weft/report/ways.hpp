@@ -8,7 +8,6 @@
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/resharding.hpp"
 #include "weft/parallel/simplest_way.hpp"
-#include "weft/parallel/tensor_parallel.hpp"
 #include "weft/plan/infeasibility.hpp"
 #include "weft/planner/choice.hpp"
 #include "weft/planner/made_way.hpp"
@@ -278,11 +277,9 @@ inline std::string strategy_of_batches(const planner::made_way& x, std::uint64_t
 
 inline std::string strategy_of_ops(const planner::made_way& x, const platform<>& p) {
   const auto& w = x.how();
-  const auto& axis = x.split.axis;
-  const auto in_parts = std::count_if(axis.begin(), axis.end(), parallel::chosen_splits::in_parts);
   const auto where = range_of(p, x.devices);
-  auto text = (x.figures.splits_batch ? std::string{"data parallelism, with "} : "") + std::to_string(in_parts) +
-              " of " + std::to_string(axis.size()) + " ops split among " +
+  auto text = (x.figures.splits_batch ? std::string{"data parallelism, with "} : "") + std::to_string(x.split.in_parts) +
+              " of " + std::to_string(x.split.axis.size()) + " ops split among " +
               (w.replicas > 1 ? "the " + std::to_string(w.ranks) + " devices of each of " +
                                   std::to_string(w.replicas) + " replicas, on " + where
                               : where);

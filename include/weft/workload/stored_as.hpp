@@ -8,6 +8,7 @@
 #include "weft/ops/catalogue.hpp"
 #include "weft/workload/copy_ops.hpp"
 #include "weft/workload/parameter_holders.hpp"
+#include "weft/workload/recomputation.hpp"
 #include "weft/workload/role.hpp"
 #include "weft/workload/workload.hpp"
 
@@ -306,12 +307,6 @@ workload with_kv_cache(const Workload& w, const kv_cache& cache) {
     [&](tensor_id t) { return w.bytes(t); });
   return std::move(b).build();
 }
-
-/// The results of a forward pass that are recomputed for the backward pass instead of being kept.
-enum class recomputation : std::uint8_t {
-  attention, ///< those inside attentions, which grow with the square of the sequence
-  blocks     ///< all inside a block of the network, of which only what leaves it is kept
-};
 
 /// The ops for `step_options::recompute`, or, with what is the backward pass of a training step (`backward_ops`), for
 /// `recomputed_step`. `block_of(v)` is the block of op v, or `none`. Ops without inputs, such as variables and fed

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/cost/efficiency.hpp"
 #include "weft/cost/linear.hpp"
 #include "weft/graph/topological_order.hpp"
 #include "weft/parallel/choose_resharding.hpp"
@@ -17,8 +18,10 @@
 #include "weft/planner/comparison.hpp"
 #include "weft/planner/costs.hpp"
 #include "weft/planner/devices.hpp"
+#include "weft/planner/kinds/task.hpp"
+#include "weft/planner/model_step.hpp"
 #include "weft/planner/reasons.hpp"
-#include "weft/planner/task.hpp"
+#include "weft/planner/shareable.hpp"
 #include "weft/platform/links.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"

@@ -4,7 +4,7 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/planner/comparison.hpp"
-#include "weft/planner/task.hpp"
+#include "weft/planner/kinds/task.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <cstddef>

@@ -7,14 +7,18 @@
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/resharding.hpp"
+#include "weft/parallel/sharded_parameters.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/parallel/tensor_parallel.hpp"
 #include "weft/planner/comparison.hpp"
 #include "weft/planner/devices.hpp"
+#include "weft/planner/kinds/pruning.hpp"
+#include "weft/planner/kinds/run_way.hpp"
+#include "weft/planner/kinds/task.hpp"
 #include "weft/planner/made_way.hpp"
-#include "weft/planner/pruning.hpp"
+#include "weft/planner/model_step.hpp"
 #include "weft/planner/reasons.hpp"
-#include "weft/planner/task.hpp"
+#include "weft/planner/shareable.hpp"
 #include "weft/workload/role.hpp"
 
 #include <algorithm>
@@ -104,7 +108,9 @@ private:
     auto made = parallel::tensor_parallel(model_, axis, where_, part_->element_bytes, messages());
     x->part = part_;
     x->devices = devices_;
-    x->split = {std::move(axis), std::move(made.reshardings), std::move(made.resharded)};
+    const auto in_parts = std::count_if(axis.begin(), axis.end(), parallel::chosen_splits::in_parts);
+    x->split = {std::move(axis), static_cast<std::size_t>(in_parts), std::move(made.reshardings),
+                std::move(made.resharded)};
     if (replicas() > 1) {
       on_all_groups(made, x->split.axis);
     }

@@ -7,10 +7,11 @@
 #include "weft/parallel/simplest_way.hpp"
 #include "weft/parallel/staged_step.hpp"
 #include "weft/planner/comparison.hpp"
-#include "weft/planner/micro_batch.hpp"
+#include "weft/planner/kinds/micro_batch.hpp"
+#include "weft/planner/kinds/staged_way.hpp"
+#include "weft/planner/kinds/task.hpp"
 #include "weft/planner/reasons.hpp"
-#include "weft/planner/staged_way.hpp"
-#include "weft/planner/task.hpp"
+#include "weft/planner/shareable.hpp"
 
 #include <algorithm>
 #include <cstddef>

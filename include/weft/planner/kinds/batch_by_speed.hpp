@@ -4,12 +4,13 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/parallel/batch_parts.hpp"
-#include "weft/planner/batch_split.hpp"
 #include "weft/planner/comparison.hpp"
 #include "weft/planner/devices.hpp"
-#include "weft/planner/pruning.hpp"
+#include "weft/planner/kinds/pruning.hpp"
+#include "weft/planner/kinds/replicas.hpp"
+#include "weft/planner/kinds/task.hpp"
+#include "weft/planner/made_way.hpp"
 #include "weft/planner/reasons.hpp"
-#include "weft/planner/task.hpp"
 #include "weft/validate/memory_shortage.hpp"
 
 #include <algorithm>

@@ -1,46 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
-/// The questions that the planner answers: a step, a machine, what things cost, and which ways are wanted.
+/// A question to the planner: a step, a machine, what things cost, and which ways are wanted.
 #pragma once
 
-#include "weft/core/stop_pointer.hpp"
+#include "weft/core/ids.hpp"
 #include "weft/parallel/choose_devices.hpp"
 #include "weft/parallel/mesh_level.hpp"
-#include "weft/plan/contention.hpp"
 #include "weft/planner/costs.hpp"
 #include "weft/planner/model_step.hpp"
+#include "weft/planner/options.hpp"
 #include "weft/planner/way.hpp"
 #include "weft/platform/platform.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace weft::planner {
-
-/// What the planner does next, for those who wait for it.
-struct attempt {
-  enum class kind : std::uint8_t {
-    way,              ///< it makes that way
-    least_batch,      ///< it looks for the smallest batch for which that way pays
-    ops_each_on_one   ///< it searches for a plan with each op on one device
-  };
-  kind is = kind::way;
-  way how = {};
-};
-
-struct options {
-  wanted_ways ways = {};
-  contention_model contention = contention_model::none; ///< of transfers on links
-  double least_gain = 0.05;  ///< by which each feature of a way has to make a step faster (`simplest_within`)
-  std::uint64_t seed = 0;    ///< of the search for orders of micro-batches
-  unsigned jobs = 1;         ///< threads of the search for splits of ops
-  stop_pointer stop = nullptr; ///< ends with the best way so far; must outlive the work
-  std::function<void(const attempt&)> on_attempt = {};
-  /// What is run again for the backward pass, one after the other until all ways fit; empty: as the model does.
-  std::vector<std::optional<recomputation>> recomputations = {};
-};
 
 /// A question to the planner. It refers to what it was made of.
 class task {
