@@ -7,9 +7,12 @@
 #include "weft/workload/model.hpp"
 #include "weft/workload/recomputation.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace weft::planner {
 
@@ -17,17 +20,32 @@ namespace weft::planner {
 /// whose work is no FLOP, if nothing is found to run again, and as `training_step_with_origins` and `stored_as` do.
 model_step step_of(model m, std::uint64_t batch, const step_settings& how);
 
-/// The steps of a model that is read with any batch.
+/// The steps of a model that `read(batch)` gives with any batch. Those that were made last are kept, as ways to share a
+/// step ask for few batches, and for each of them often. One thread at a time may use it and its copies.
 /// ```
-/// const auto net = planner::steps_of([&](std::uint64_t batch) { return onnx::read_model(file, {.batch = batch}); },
+/// const onnx::parsed_model file{bytes, "net.onnx"};
+/// const auto net = planner::steps_of([&](std::uint64_t batch) { return file.read({.batch = batch}); },
 ///                                    {.train = optimizer::adam, .numbers = number_format::bf16});
 /// ```
 template <class Read>
 step_source steps_of(Read read, step_settings how = {}) {
-  return [read = std::move(read), how = std::move(how)](std::uint64_t batch, std::optional<recomputation> again) {
+  using key = std::pair<std::uint64_t, std::optional<recomputation>>;
+  const auto last = std::make_shared<std::vector<std::pair<key, model_step>>>();
+  return [read = std::move(read), how = std::move(how), last](std::uint64_t batch, std::optional<recomputation> again) {
+    constexpr std::size_t most = 8;
+    for (const auto& [of, made] : *last) {
+      if (of == key{batch, again}) {
+        return made;
+      }
+    }
     auto with = how;
     with.recompute = again ? again : how.recompute;
-    return step_of(read(batch), batch, with);
+    auto made = step_of(read(batch), batch, with);
+    if (last->size() == most) {
+      last->erase(last->begin());
+    }
+    last->push_back({{batch, again}, made});
+    return made;
   };
 }
 

@@ -9,6 +9,7 @@
 #include "weft/parallel/resharding.hpp"
 #include "weft/parallel/simplest_way.hpp"
 #include "weft/plan/infeasibility.hpp"
+#include "weft/planner/best_way.hpp"
 #include "weft/planner/choice.hpp"
 #include "weft/planner/made_way.hpp"
 #include "weft/planner/reasons.hpp"
@@ -322,6 +323,21 @@ inline std::string strategy_of(const planner::made_way& x, std::uint64_t batch, 
 
 /// The name of the plan with each op on one device, among ways.
 inline constexpr std::string_view each_op_once = "each op on one device";
+
+/// What the best way does, or why there is none.
+inline std::string strategy_of(const planner::best_way& x, std::uint64_t batch, const platform<>& p) {
+  if (x.ways.best) {
+    return strategy_of(*x.ways.best, batch, p);
+  }
+  if (x.placed) {
+    return std::string{each_op_once};
+  }
+  std::string why;
+  for (const auto& r : x.ways.why_not) {
+    why += (why.empty() ? "" : "; ") + sentence(r, p);
+  }
+  return "no way was found" + (why.empty() ? "" : ": " + why);
+}
 
 /// A way that is faster than the one that was taken, and the reason for which it was not, without a full stop.
 inline std::string sentence(const planner::untaken& x, const platform<>& p) {

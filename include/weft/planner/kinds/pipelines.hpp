@@ -66,12 +66,12 @@ private:
     double estimate; ///< the same with the wait for the first and the last micro-batch
   };
 
-  /// All divisions of the devices; of few stages also with two turns.
+  /// All divisions of the devices, also with two turns.
   void propose() {
     const auto n = static_cast<std::uint32_t>(devices_.size());
-    for (std::uint32_t stages = 1; stages <= n; stages *= 2) { // 1: gradients are added up over micro-batches
-      for (std::uint32_t ranks = 1; stages * ranks <= n; ranks *= 2) {
-        if (n % (stages * ranks) != 0 || (ranks > 1 && !may_split_ops_)) {
+    for (std::uint32_t stages = 1; stages <= n; ++stages) { // 1: gradients are added up over micro-batches
+      for (std::uint32_t ranks = 1; n % stages == 0 && stages * ranks <= n; ++ranks) {
+        if (n / stages % ranks != 0 || (ranks > 1 && !may_split_ops_)) {
           continue;
         }
         auto s = shape_of(n / (stages * ranks), stages, ranks, 1, 1);
