@@ -81,6 +81,67 @@ TEST_CASE("pipeline_stages: consecutive layers, whose slowest stage is as fast a
   }
 }
 
+/// The time of the slowest stage of the best cut of layers `begin` … into stages `stage` … that fit.
+double best_within(const parallel::stage_memory& m, const std::vector<double>& seconds, std::size_t begin, std::size_t stage) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (stage == m.in_flight.size()) {
+    return begin == seconds.size() ? 0 : infinity;
+  }
+  double found = infinity, here = 0, fixed = 0, kept = 0, working = 0;
+  for (std::size_t end = begin + 1; end <= seconds.size(); ++end) {
+    here += seconds[end - 1];
+    fixed += m.fixed[end - 1];
+    kept += m.kept[end - 1];
+    working = std::max(working, m.working[end - 1]);
+    if (fixed + m.in_flight[stage] * kept + working <= m.capacity) {
+      found = std::min(found, std::max(here, best_within(m, seconds, end, stage + 1)));
+    }
+  }
+  return found;
+}
+
+TEST_CASE("pipeline_stages_within: a cut that fits is found wherever there is one, and none is faster") {
+  rng random{11};
+  int found_some = 0, found_none = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const auto num_layers = 2 + random.below(7);
+    const auto num_stages = 1 + random.below(std::min<std::uint64_t>(num_layers, 4));
+    const auto w = layers(num_layers);
+    const platform p{std::vector<device>(num_stages), uniform_links{}};
+    std::vector<double> seconds, times;
+    parallel::stage_memory m;
+    for (std::uint64_t k = 0; k < num_layers; ++k) {
+      seconds.push_back(static_cast<double>(1 + random.below(9)));
+      times.insert(times.end(), num_stages, seconds.back());
+      m.fixed.push_back(static_cast<double>(random.below(20)));
+      m.kept.push_back(static_cast<double>(random.below(20)));
+      m.working.push_back(static_cast<double>(random.below(20)));
+    }
+    for (std::uint64_t s = 0; s < num_stages; ++s) {
+      m.in_flight.push_back(static_cast<double>(num_stages - s));
+    }
+    m.capacity = static_cast<double>(20 + random.below(150));
+    const problem q{w, p, cost::table{times, num_layers, num_stages}};
+    const auto where = parallel::pipeline_stages_within(m, q, devices(num_stages));
+    const double least = best_within(m, seconds, 0, 0);
+    REQUIRE(where.has_value() == (least < std::numeric_limits<double>::infinity()));
+    ++(where ? found_some : found_none);
+    if (where) {
+      std::vector<double> load(num_stages, 0);
+      for (std::uint64_t k = 0; k < num_layers; ++k) {
+        load[(*where)[k]] += seconds[k];
+      }
+      CHECK(*std::max_element(load.begin(), load.end()) == least);
+      CHECK(std::is_sorted(where->begin(), where->end()));
+    }
+  }
+  CHECK(found_some > 1000);
+  CHECK(found_none > 1000);
+  const auto two = layers(2);
+  const platform one{std::vector<device>(1), uniform_links{}};
+  CHECK_THROWS_AS(parallel::pipeline_stages_within({}, problem{two, one}, devices(1)), value_error);
+}
+
 TEST_CASE("pipeline_stages: of equally good cuts, the first stages take as few layers as possible") {
   const workload step = layers(4);
   const std::vector<double> seconds{1, 1, 1, 5}; // the last layer is the slowest stage anyhow

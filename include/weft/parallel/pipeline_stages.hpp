@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,6 +36,15 @@ workload with_free_sums(const Workload& step) {
     [&](op_id v) { return !is_sum(step.type(v)) || !is_gradient(step, v); });
   return std::move(b).build();
 }
+
+/// The memory that stages of a pipeline have, and what ops hold of it, in bytes.
+struct stage_memory {
+  double capacity = 0;              ///< of each stage
+  std::vector<double> in_flight = {}; ///< by stage: micro-batches whose forward pass is done and backward pass is not
+  std::vector<double> fixed = {};   ///< by op: held all the time
+  std::vector<double> kept = {};    ///< by op: of its results what the backward pass of a micro-batch reads
+  std::vector<double> working = {}; ///< by op: held while it runs
+};
 
 namespace detail {
 
@@ -125,6 +135,153 @@ void follow_updates(const Problem& step, std::span<const device_id> devices, con
   }
 }
 
+/// Cuts the layers of a step into stages.
+template <class Problem>
+class stage_cutter {
+public:
+  stage_cutter(const Problem& step, std::span<const device_id> devices, const std::vector<bool>& repeated)
+      : step_{step}, devices_{devices}, repeated_{repeated}, found_{partition::find_layers(step)},
+        layer_of_(found_.num_parts(), none) {
+    if (!repeated.empty() && repeated.size() != step.num_ops()) {
+      throw value_error("pipeline_stages", "say of every op whether it is repeated, or of none");
+    }
+    for (const auto part : found_.part) {
+      layer_of_[part] = 0;
+    }
+    for (auto& layer : layer_of_) { // those that have ops
+      layer = layer == none ? none : num_layers_++;
+    }
+    if (devices.empty() || num_layers_ < devices.size()) {
+      throw value_error("pipeline_stages", "a step of " + std::to_string(num_layers_) + " layers cannot be cut into " +
+                                             std::to_string(devices.size()) + " stages");
+    }
+    find_others();
+  }
+
+  /// The placement of the fastest cut whose stages fit; none if no cut does.
+  std::optional<placement> cut(const stage_memory* memory) const {
+    const auto stage_of_layer = fastest_cut(memory);
+    if (stage_of_layer.empty()) {
+      return std::nullopt;
+    }
+    std::vector<std::uint32_t> stage_of;
+    for (const auto part : found_.part) {
+      stage_of.push_back(stage_of_layer[layer_of_[part]]);
+    }
+    flow_back(step_, devices_, stage_of);
+    if (!repeated_.empty()) {
+      follow_updates(step_, devices_, repeated_, stage_of);
+    }
+    placement where(step_.num_ops());
+    for (const op_id v : ids(step_.num_ops())) {
+      const auto c = step_.component(v);
+      where[v] = elsewhere_[c] == none ? devices_[stage_of[c]] : elsewhere_[c];
+    }
+    return where;
+  }
+
+private:
+  static constexpr double never = std::numeric_limits<double>::infinity();
+
+  bool allows(component_id c, device_id d) const { return step_.kinds(c).contains(step_.platform().kind(d)); }
+  std::uint32_t layer(op_id v) const { return layer_of_[found_.part[step_.component(v)]]; }
+
+  /// Finds devices for what no stage may do.
+  void find_others() {
+    elsewhere_.assign(step_.num_components(), none);
+    for (component_id c = 0; c < step_.num_components(); ++c) {
+      if (std::any_of(devices_.begin(), devices_.end(), [&](device_id d) { return allows(c, d); })) {
+        continue;
+      }
+      for (device_id d = 0; d < step_.num_devices() && elsewhere_[c] == none; ++d) {
+        elsewhere_[c] = allows(c, d) ? d : none;
+      }
+      if (elsewhere_[c] == none) {
+        throw value_error("pipeline_stages", "op " + std::to_string(step_.members(c)[0]) + " allows no device");
+      }
+    }
+  }
+
+  /// The seconds of each layer on a device.
+  std::vector<double> seconds_on(device_id d) const {
+    std::vector<double> seconds(num_layers_, 0);
+    for (const op_id v : ids(step_.num_ops())) {
+      const auto c = step_.component(v);
+      if (elsewhere_[c] == none) {
+        seconds[layer(v)] += allows(c, d) ? step_.compute_time(v, d) : never;
+      }
+    }
+    return seconds;
+  }
+
+  /// What the layers of a stage hold.
+  struct layer_bytes {
+    double fixed = 0, kept = 0, working = 0;
+  };
+  std::vector<layer_bytes> bytes_of_layers(const stage_memory& memory) const {
+    std::vector<layer_bytes> bytes(num_layers_);
+    for (const op_id v : ids(step_.num_ops())) {
+      if (elsewhere_[step_.component(v)] == none) {
+        auto& b = bytes[layer(v)];
+        b.fixed += memory.fixed[v];
+        b.kept += memory.kept[v];
+        b.working = std::max(b.working, memory.working[v]);
+      }
+    }
+    return bytes;
+  }
+
+  /// The stage of each layer; empty if no cut leaves each op a device that it allows and fits.
+  std::vector<std::uint32_t> fastest_cut(const stage_memory* memory) const {
+    const auto num_stages = devices_.size();
+    const auto bytes = memory ? bytes_of_layers(*memory) : std::vector<layer_bytes>(num_layers_);
+    std::vector<double> slowest(num_layers_ + 1, never); // of the stages so far, which take so many layers
+    slowest[0] = 0;
+    std::vector<std::vector<std::uint32_t>> first(num_stages, std::vector<std::uint32_t>(num_layers_ + 1, 0));
+    for (std::size_t s = 0; s < num_stages; ++s) {
+      const auto seconds = seconds_on(devices_[s]);
+      const double in_flight = memory ? memory->in_flight[s] : 0;
+      const double capacity = memory ? memory->capacity : never;
+      std::vector<double> with_stage(num_layers_ + 1, never);
+      for (std::uint32_t end = 1; end <= num_layers_; ++end) {
+        double stage = 0;
+        layer_bytes all;
+        for (std::uint32_t begin = end; begin-- > 0;) {
+          stage += seconds[begin];
+          all = {all.fixed + bytes[begin].fixed, all.kept + bytes[begin].kept,
+                 std::max(all.working, bytes[begin].working)};
+          if (all.fixed + in_flight * all.kept + all.working > capacity) {
+            break; // more layers hold more
+          }
+          if (const double most = std::max(slowest[begin], stage); most <= with_stage[end] && slowest[begin] < never) {
+            with_stage[end] = most;
+            first[s][end] = begin;
+          }
+        }
+      }
+      slowest = with_stage;
+    }
+    if (slowest[num_layers_] == never) {
+      return {};
+    }
+    std::vector<std::uint32_t> stage_of_layer(num_layers_, 0);
+    std::uint32_t end = num_layers_;
+    for (std::size_t s = num_stages; s-- > 0;) {
+      std::fill(stage_of_layer.begin() + first[s][end], stage_of_layer.begin() + end, static_cast<std::uint32_t>(s));
+      end = first[s][end];
+    }
+    return stage_of_layer;
+  }
+
+  const Problem& step_;
+  std::span<const device_id> devices_;
+  const std::vector<bool>& repeated_;
+  partition::model_layers found_;
+  std::vector<std::uint32_t> layer_of_; // by part
+  std::uint32_t num_layers_ = 0;
+  std::vector<device_id> elsewhere_ = {}; // by component: of what no stage may do; else `none`
+};
+
 } // namespace detail
 
 /// The placement of a step in as many stages as there are devices, stage s on `devices[s]`: consecutive layers
@@ -149,89 +306,27 @@ void follow_updates(const Problem& step, std::span<const device_id> devices, con
 template <class Problem>
 placement pipeline_stages(const Problem& step, std::span<const device_id> devices,
                           const std::vector<bool>& repeated = {}) {
-  if (!repeated.empty() && repeated.size() != step.num_ops()) {
-    throw value_error("pipeline_stages", "say of every op whether it is repeated, or of none");
-  }
-  const auto found = partition::find_layers(step);
-  std::vector<std::uint32_t> layer_of(found.num_parts(), none); // of those that have ops
-  std::uint32_t num_layers = 0;
-  for (const auto part : found.part) {
-    layer_of[part] = 0;
-  }
-  for (auto& layer : layer_of) {
-    layer = layer == none ? none : num_layers++;
-  }
-  const auto num_stages = devices.size();
-  if (num_stages == 0 || num_layers < num_stages) {
-    throw value_error("pipeline_stages", "a step of " + std::to_string(num_layers) + " layers cannot be cut into " +
-                                           std::to_string(num_stages) + " stages");
-  }
-
-  const auto allows = [&](component_id c, device_id d) {
-    return step.kinds(c).contains(step.platform().kind(d));
-  };
-  std::vector<device_id> elsewhere(step.num_components(), none); // of what no stage may do
-  for (component_id c = 0; c < step.num_components(); ++c) {
-    if (std::any_of(devices.begin(), devices.end(), [&](device_id d) { return allows(c, d); })) {
-      continue;
-    }
-    for (device_id d = 0; d < step.num_devices() && elsewhere[c] == none; ++d) {
-      elsewhere[c] = allows(c, d) ? d : none;
-    }
-    if (elsewhere[c] == none) {
-      throw value_error("pipeline_stages", "op " + std::to_string(step.members(c)[0]) + " allows no device");
-    }
-  }
-
-  constexpr double never = std::numeric_limits<double>::infinity();
-  std::vector<double> slowest(num_layers + 1, never); // of the stages so far, which take so many layers
-  slowest[0] = 0;
-  std::vector<std::vector<std::uint32_t>> first(num_stages, std::vector<std::uint32_t>(num_layers + 1, 0));
-  for (std::size_t s = 0; s < num_stages; ++s) {
-    std::vector<double> seconds(num_layers, 0);
-    for (const op_id v : ids(step.num_ops())) {
-      const auto c = step.component(v);
-      if (elsewhere[c] == none) {
-        seconds[layer_of[found.part[c]]] += allows(c, devices[s]) ? step.compute_time(v, devices[s]) : never;
-      }
-    }
-    std::vector<double> with_stage(num_layers + 1, never);
-    for (std::uint32_t end = 1; end <= num_layers; ++end) {
-      double stage = 0;
-      for (std::uint32_t begin = end; begin-- > 0;) {
-        stage += seconds[begin];
-        if (const double all = std::max(slowest[begin], stage); all <= with_stage[end] && slowest[begin] < never) {
-          with_stage[end] = all;
-          first[s][end] = begin;
-        }
-      }
-    }
-    slowest = with_stage;
-  }
-  if (slowest[num_layers] == never) {
+  auto where = detail::stage_cutter<Problem>{step, devices, repeated}.cut(nullptr);
+  if (!where) {
     throw value_error("pipeline_stages", "no cut leaves each op a device of a kind that it allows");
   }
+  return std::move(*where);
+}
 
-  std::vector<std::uint32_t> stage_of_layer(num_layers, 0);
-  std::uint32_t end = num_layers;
-  for (std::size_t s = num_stages; s-- > 0;) {
-    std::fill(stage_of_layer.begin() + first[s][end], stage_of_layer.begin() + end, static_cast<std::uint32_t>(s));
-    end = first[s][end];
+/// The same of the cuts whose stages fit: of each, `fixed` and `in_flight` times `kept` of all its ops, and `working` of
+/// that one of them which has most, are at most the capacity. None if no cut fits. Exact by that measure: of all cuts
+/// that fit it is the one whose slowest stage is fastest. Throws as above. Complexity: as above.
+template <class Problem>
+std::optional<placement> pipeline_stages_within(const stage_memory& memory, const Problem& step,
+                                                std::span<const device_id> devices,
+                                                const std::vector<bool>& repeated = {}) {
+  const auto n = step.num_ops();
+  if (memory.in_flight.size() != devices.size() || memory.fixed.size() != n || memory.kept.size() != n ||
+      memory.working.size() != n) {
+    throw value_error("pipeline_stages_within", "say of every stage how many micro-batches are in flight, and of every "
+                                                "op what it holds");
   }
-  std::vector<std::uint32_t> stage_of;
-  for (const auto part : found.part) {
-    stage_of.push_back(stage_of_layer[layer_of[part]]);
-  }
-  detail::flow_back(step, devices, stage_of);
-  if (!repeated.empty()) {
-    detail::follow_updates(step, devices, repeated, stage_of);
-  }
-  placement where(step.num_ops());
-  for (const op_id v : ids(step.num_ops())) {
-    const auto c = step.component(v);
-    where[v] = elsewhere[c] == none ? devices[stage_of[c]] : elsewhere[c];
-  }
-  return where;
+  return detail::stage_cutter<Problem>{step, devices, repeated}.cut(&memory);
 }
 
 } // namespace weft::parallel

@@ -26,6 +26,7 @@
 #include "weft/platform/platform.hpp"
 #include "weft/problem.hpp"
 #include "weft/workload/builder.hpp"
+#include "weft/workload/recomputed.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -51,6 +52,13 @@ struct known_times : cost::link_transfers {
   device_id device_class(const W& /*w*/, const P& /*p*/, device_id /*d*/) const {
     return 0;
   }
+};
+
+/// The rule by which a model is cut into stages.
+enum class stage_rule : std::uint8_t {
+  time,         ///< the slowest stage is as fast as can be
+  memory,       ///< … of the cuts whose stages hold as many micro-batches as one forward, one backward has in flight
+  least_memory, ///< … of those that hold one micro-batch
 };
 
 /// The part of a model that a micro-batch is, cut into stages.
@@ -107,10 +115,21 @@ public:
                     host / s.stages + passes * cost::pass_launch_seconds(t_.costs().how));
   }
 
+  /// True if the rule cuts it otherwise than by time, for devices that are alike.
+  bool is_other_cut(const way& s, const std::vector<device_id>& devices, stage_rule rule) const {
+    const auto m = cut(s, devices, rule);
+    return !m.stage.empty() && m.stage != cut(s, devices, stage_rule::time).stage;
+  }
+
   /// In stages on these devices, the first replica's: `ranks` for each stage, `turns` stages for each device. None if
-  /// ops and what they send take far longer than that, one after the other. Throws `refusal` if no splits of ops fit.
-  std::optional<staged_model> staged(const way& s, const std::vector<device_id>& devices, double faster_than) const {
-    auto m = cut(s.stages * s.turns, devices.front());
+  /// the rule has no cut, or if ops and what they send take far longer than that, one after the other. Throws `refusal`
+  /// if no splits of ops fit.
+  std::optional<staged_model> staged(const way& s, const std::vector<device_id>& devices, stage_rule rule,
+                                     double faster_than) const {
+    auto m = cut(s, devices, rule);
+    if (m.stage.empty()) {
+      return std::nullopt;
+    }
     auto where = placements(s, devices, m.stage);
     if (s.ranks > 1) {
       return split(s, devices, where, faster_than, m) ? std::optional{std::move(m)} : std::nullopt;
@@ -167,9 +186,44 @@ private:
     return seconds;
   }
 
-  /// The stage of each op, and of each layer, as if each stage had a device like that one, on which everything may run.
-  staged_model cut(std::uint32_t stages, device_id like) const {
+  /// The bytes of stages, as the rule counts them. Of ops in parts each device holds a part.
+  parallel::stage_memory memory_of(const way& s, const std::vector<device_id>& devices, stage_rule rule) const {
     const auto& w = ops();
+    const auto is_backward = backward_ops(w);
+    const double share = 1.0 / s.ranks;
+    const std::vector<double> nothing(w.num_ops(), 0);
+    parallel::stage_memory m{.capacity = static_cast<double>(memory_for_each(t_.machine(), devices)),
+                             .fixed = nothing, .kept = nothing, .working = nothing};
+    for (std::uint32_t i = 0; i < s.stages; ++i) {
+      m.in_flight.push_back(rule == stage_rule::least_memory
+                              ? 1.0 : static_cast<double>(std::min<std::uint64_t>(s.micro_batches, s.stages - i)));
+    }
+    for (const op_id v : ids(w.num_ops())) {
+      m.fixed[v] = share * static_cast<double>(w.resident_bytes(v));
+      for (const tensor_id t : w.inputs(v)) {
+        m.working[v] += share * static_cast<double>(w.bytes(t));
+      }
+      for (const tensor_id t : w.outputs(v)) {
+        const double bytes = share * static_cast<double>(w.bytes(t));
+        bool is_kept = false, lasts = false;
+        for (const op_id c : w.consumers(t)) {
+          is_kept = is_kept || (is_backward[c] && !is_backward[v] && repeated_[v]);
+          lasts = lasts || (repeated_[v] && !repeated_[c]);
+        }
+        m.working[v] += bytes;
+        m.kept[v] += is_kept && !w.is_resident(t) ? bytes : 0;
+        m.fixed[v] += lasts ? bytes : 0; // a gradient, to which micro-batches add
+      }
+    }
+    return m;
+  }
+
+  /// The stage of each op, and of each layer, as if each stage had a device like these, on which everything may run;
+  /// none of any op if the rule has no cut.
+  staged_model cut(const way& s, const std::vector<device_id>& devices, stage_rule rule) const {
+    const auto& w = ops();
+    const auto like = devices.front();
+    const auto stages = s.stages * s.turns;
     const auto first = chosen_devices(t_.machine().devices(), {like}).front();
     const platform line{std::vector<device>(stages, first), uniform_links{}};
     const auto anywhere = w.with_kinds(std::vector<kind_set>(w.num_ops(), kind_set::all()));
@@ -181,8 +235,14 @@ private:
     std::vector<device_id> all(stages);
     std::iota(all.begin(), all.end(), 0);
     const problem on_line{anywhere, line, times};
-    const auto stage = parallel::pipeline_stages(on_line, all, repeated_);
+    const auto stage = rule == stage_rule::time
+                         ? parallel::pipeline_stages(on_line, all, repeated_)
+                         : parallel::pipeline_stages_within(memory_of(s, devices, rule), on_line, all, repeated_)
+                             .value_or(placement{});
     staged_model m;
+    if (stage.empty()) {
+      return m;
+    }
     m.layers = partition::find_layers(on_line);
     m.stage_of_part.assign(m.layers.num_parts(), 0);
     for (const op_id v : ids(w.num_ops())) { // gradients may be in earlier stages than their layers
@@ -190,17 +250,23 @@ private:
       last = std::max(last, stage[v]);
     }
     m.stage.assign(stage.begin(), stage.end());
+    move_sums(m.stage);
+    return m;
+  }
+
+  /// Moves sums for updates to the stages of these.
+  void move_sums(std::vector<std::uint32_t>& stage) const {
+    const auto& w = ops();
     const auto order = graph::topological_order(w);
-    for (auto i = order.rbegin(); i != order.rend(); ++i) { // sums for updates are where these are
+    for (auto i = order.rbegin(); i != order.rend(); ++i) {
       for (const tensor_id t : w.outputs(*i)) {
         for (const op_id c : w.consumers(t)) {
           if (parallel::is_sum(w.type(*i)) && !repeated_[c] && w.consumers(t).size() == 1) {
-            m.stage[*i] = m.stage[c];
+            stage[*i] = stage[c];
           }
         }
       }
     }
-    return m;
   }
 
   /// By rank: the devices of ops that are in these stages.

@@ -272,7 +272,7 @@ private:
           continue;
         }
         s.shards_updates = sharded;
-        auto x = make_split_or_whole(s, model);
+        auto x = make(s, model);
         if (!x) {
           break;
         }
@@ -298,12 +298,29 @@ private:
     return false;
   }
 
+  /// Cut by time; where that does not fit, by memory.
+  std::shared_ptr<made_way> make(const way& s, const micro_batch& model) const {
+    auto x = make_split_or_whole(s, model, stage_rule::time);
+    if (!x || x->fits() || s.stages == 1 || s.turns > 1) {
+      return x;
+    }
+    for (const auto rule : {stage_rule::memory, stage_rule::least_memory}) {
+      if (t_.is_stopped() || !model.is_other_cut(s, devices_, rule)) {
+        continue;
+      }
+      if (auto other = make_split_or_whole(s, model, rule); other && other->fits()) {
+        return other;
+      }
+    }
+    return x;
+  }
+
   /// With passes of their own for gradients of parameters, or if that does not fit, without.
-  std::shared_ptr<made_way> make_split_or_whole(const way& s, const micro_batch& model) const {
+  std::shared_ptr<made_way> make_split_or_whole(const way& s, const micro_batch& model, stage_rule rule) const {
     using enum parallel::backward_passes;
-    auto x = make_stages(t_, model, s, devices_, split, too_slow(s));
+    auto x = make_stages(t_, model, s, devices_, rule, split, too_slow(s));
     if (x && !x->fits()) {
-      if (auto other = make_stages(t_, model, s, devices_, parallel::backward_passes::whole, too_slow(s))) {
+      if (auto other = make_stages(t_, model, s, devices_, rule, whole, too_slow(s))) {
         return other;
       }
     }

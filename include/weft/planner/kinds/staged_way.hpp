@@ -43,12 +43,12 @@ namespace detail {
 class stage_maker {
 public:
   stage_maker(const task& t, const micro_batch& model, const way& shape, const std::vector<device_id>& among,
-              parallel::backward_passes how)
-      : t_{t}, model_{model}, shape_{shape}, how_{how}, devices_{mesh_of(t, shape, among)},
+              stage_rule rule, parallel::backward_passes how)
+      : t_{t}, model_{model}, shape_{shape}, rule_{rule}, how_{how}, devices_{mesh_of(t, shape, among)},
         of_replica_{replicas_of(shape, devices_)} {}
 
-  /// Null if no order of it is faster than `faster_than` seconds; without a problem if no order was found that fits.
-  /// Throws `refusal` if splits of ops do not fit, and `cycle_error` if stages wait for each other.
+  /// Null if no order of it is faster than `faster_than` seconds, or the rule has no cut; without a problem if no order
+  /// was found that fits. Throws `refusal` if splits of ops do not fit, and `cycle_error` if stages wait for each other.
   std::shared_ptr<made_way> make(double faster_than) {
     if (!cut(faster_than)) {
       return nullptr;
@@ -97,7 +97,7 @@ private:
 
   /// Cuts the model into stages and these into passes; false if that takes far longer than `faster_than`.
   bool cut(double faster_than) {
-    auto found = model_.staged(shape_, of_replica_.front(), faster_than);
+    auto found = model_.staged(shape_, of_replica_.front(), rule_, faster_than);
     if (!found) {
       return false;
     }
@@ -307,6 +307,7 @@ private:
   const task& t_;
   const micro_batch& model_;
   const way& shape_;
+  stage_rule rule_;
   parallel::backward_passes how_;
   std::vector<device_id> devices_;
   std::vector<std::vector<device_id>> of_replica_;
@@ -317,13 +318,13 @@ private:
 
 } // namespace detail
 
-/// A step of that shape on some of the devices, which are alike. Null if no order of its passes is faster than
-/// `faster_than` seconds; without a problem if no order was found that fits. Throws `refusal` if no splits of its ops
+/// A step of that shape on some of the devices, which are alike, cut by that rule. Null if no order of its passes is
+/// faster than `faster_than` seconds, or if the rule has no cut; without a problem if no order was found that fits. Throws `refusal` if no splits of its ops
 /// fit into memory, and `cycle_error` if stages would wait for each other.
 inline std::shared_ptr<made_way> make_stages(const task& t, const micro_batch& model, const way& shape,
-                                             const std::vector<device_id>& among, parallel::backward_passes how,
-                                             double faster_than) {
-  return detail::stage_maker{t, model, shape, among, how}.make(faster_than);
+                                             const std::vector<device_id>& among, stage_rule rule,
+                                             parallel::backward_passes how, double faster_than) {
+  return detail::stage_maker{t, model, shape, among, rule, how}.make(faster_than);
 }
 
 } // namespace weft::planner
