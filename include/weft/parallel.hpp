@@ -9,7 +9,6 @@
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_devices.hpp"
 #include "weft/parallel/choose_resharding.hpp"
-#include "weft/parallel/choose_stages.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/copies_in_order.hpp"
@@ -32,5 +31,4 @@
 #include "weft/parallel/split_graph.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/parallel/staged_step.hpp"
-#include "weft/parallel/stages.hpp"
 #include "weft/parallel/tensor_parallel.hpp"

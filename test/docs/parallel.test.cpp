@@ -38,30 +38,6 @@ TEST_CASE("docs: data parallelism") {
   CHECK(made.buckets.size() == 1);
 }
 
-TEST_CASE("docs: stages of a pipeline") {
-  // [stages]
-  // 24 blocks of a network with 1.2 GB of activations per micro-batch each, of which 60 MB go to the next block
-  const std::vector<weft::parallel::chain_layer> blocks(24, {.forward_seconds = 0.010, .backward_seconds = 0.020,
-                                                             .parameter_bytes = 400e6, .state_bytes = 1.6e9,
-                                                             .activation_bytes = 1.2e9, .output_bytes = 60e6});
-  auto pipeline = weft::parallel::chain_of_stages(blocks); // each block as it is, or recomputed
-  pipeline.num_devices = 16;
-  pipeline.memory_bytes = 24e9;
-  pipeline.bandwidth = 25e9;
-  pipeline.micro_batches = 96;
-  pipeline.gradient_passes = 2; // all-reduces in rings
-  const auto found = weft::parallel::choose_stages(pipeline);
-  for (std::size_t i = 0; i < found.plan.size(); ++i) { // stages, from the first layers to the last ones
-    const auto& stage = found.plan[i];
-    const auto& cost = found.value.stages[i];
-    std::cout << stage.layers.size() << " blocks, " << stage.replicas << " replicas, " << cost.seconds() << " s, "
-              << cost.bytes / 1e9 << " GB\n";
-  }
-  // [stages]
-  CHECK(found.optimal);
-  CHECK(found.has_plan());
-}
-
 TEST_CASE("docs: pipelines that run") {
   // [pipeline]
   const weft::workload step = weft::zoo::make("resnet50_cifar10@16"); // of a micro-batch

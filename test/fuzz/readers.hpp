@@ -8,7 +8,6 @@
 #include "weft/io/buffers.hpp"
 #include "weft/io/hwloc_xml.hpp"
 #include "weft/io/iopddl.hpp"
-#include "weft/io/piper.hpp"
 #include "weft/io/json.hpp"
 #include "weft/io/lscpu.hpp"
 #include "weft/io/nvidia_smi.hpp"
@@ -230,13 +229,6 @@ inline void iopddl(std::string_view bytes) {
   });
 }
 
-inline void piper(std::string_view bytes) {
-  read_only(bytes, [](const std::string& text) {
-    std::istringstream in{text};
-    parallel::check_stages(io::read_piper(in, "input"));
-  });
-}
-
 inline void buffers(std::string_view bytes) {
   read_and_write(
     bytes, [](std::istream& in) { return io::read_buffers(io::read_all(in, "input"), "input"); },
@@ -313,7 +305,6 @@ inline constexpr named_reader readers[]{{"workload_csv", workload_csv},
                                         {"pipedream", pipedream},
                                         {"job_shop", job_shop},
                                         {"iopddl", iopddl},
-                                        {"piper", piper},
                                         {"buffers", buffers},
                                         {"dot", dot},
                                         {"gpu_list", gpu_list},

@@ -82,7 +82,8 @@ TEST_CASE("pipeline_stages: consecutive layers, whose slowest stage is as fast a
 }
 
 /// The time of the slowest stage of the best cut of layers `begin` … into stages `stage` … that fit.
-double best_within(const parallel::stage_memory& m, const std::vector<double>& seconds, std::size_t begin, std::size_t stage) {
+double best_within(const parallel::stage_memory& m, const std::vector<double>& seconds, std::size_t begin,
+                   std::size_t stage) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (stage == m.in_flight.size()) {
     return begin == seconds.size() ? 0 : infinity;

@@ -54,7 +54,7 @@ inline platform<> random_machine(std::uint64_t seed) {
   for (std::uint64_t i = 0; i < count; ++i) {
     devices.push_back({.kind = device_kind::gpu,
                        .speed = alike ? 1e10 : 1e10 / static_cast<double>(1 + random.below(3)),
-                       .memory_capacity = is_tight ? byte_count{20'000} + 1000 * random.below(60) : byte_count{1} << 30});
+                       .memory_capacity = is_tight ? 20'000 + 1000 * random.below(60) : byte_count{1} << 30});
   }
   const double bandwidth = 1e7 * static_cast<double>(1 + random.below(1000));
   const link_matrix links{devices.size(), {.latency = 1e-6, .bandwidth = bandwidth}};

@@ -85,8 +85,8 @@ TEST_CASE("ways: texts") {
   CHECK(to_string(way{.replicas = 2, .examples = {5, 0, 3}}) == "data=3,whole,by-speed=5+0+3");
   for (const char* bad :
        {"", ",", "none", "tensors", "data=", "data=x", "data=1", "data=2,", "data=2,,whole", "data,sharded", "=2",
-        "data=2,whole,sharded", "data=2,experts,by-speed", "data=2,by-speed=1", "data=2,by-speed=1+0", "data=2,tensor=1",
-        "data=2,by-speed=1+", "data=4294967296", "data=-2", "data=2,whole=1", "tensor=4,by-speed", "tensor=4,sharded",
+        "data=2,whole,sharded", "data=2,experts,by-speed", "data=2,by-speed=1", "data=2,by-speed=1+0",
+        "data=2,tensor=1",         "data=2,by-speed=1+", "data=4294967296", "data=-2", "data=2,whole=1", "tensor=4,by-speed", "tensor=4,sharded",
         "pipeline", "pipeline=0", "pipeline=2,pipeline=3", "pipeline=2,depth=3", "pipeline=2,sharded",
         "accumulate=0", "accumulate=2,micro-batches=3", "auto=2", "auto,data=2", "pipeline=2,whole,whole"}) {
     CAPTURE(bad);
@@ -108,7 +108,7 @@ TEST_CASE("ways: every reason has a sentence, whose figures are all there") {
   }
   CHECK(report::sentence({.is = no_experts, .asked = 2}, machine).starts_with("there are no experts"));
   CHECK(report::sentence({.is = fixed_batch, .batch = 8}, machine).starts_with("with a batch of 8: "));
-  CHECK(report::sentence({.is = few_by_speed, .have = 1}, machine) == "by their speeds, one device would get all samples");
+  CHECK(report::sentence({.is = few_by_speed, .have = 1}, machine).ends_with("one device would get all samples"));
 }
 
 TEST_CASE("ways: names for tables") {
@@ -119,7 +119,8 @@ TEST_CASE("ways: names for tables") {
   CHECK(name({.kind = way_kind::ops, .replicas = 2, .ranks = 4}) == "2 × data, 4 × tensor");
   CHECK(name({.kind = way_kind::stages, .micro_batches = 4}) == "gradient accumulation");
   CHECK(name({.kind = way_kind::stages, .replicas = 2, .stages = 3, .ranks = 4}) == "data 2, tensor 4, pipeline 3");
-  CHECK(report::name_of({.how = {.kind = way_kind::ops, .replicas = 2, .ranks = 4}, .splits_batch = true}) == "8 × data");
+  const way both{.kind = way_kind::ops, .replicas = 2, .ranks = 4};
+  CHECK(report::name_of({.how = both, .splits_batch = true}) == "8 × data");
 }
 
 TEST_CASE("ways: devices that are alike, that differ, and their memory") {
@@ -172,7 +173,8 @@ TEST_CASE("choice: features have to pay for themselves, and the line says which 
                                   .hand_overs = 3};
   const auto on_paper = planner::choose(all, waits, 0.05);
   REQUIRE(on_paper.faster);
-  CHECK(report::sentence(*on_paper.faster, machine).starts_with("each op on one device, 7.8 % faster on paper: it hands 3"));
+  CHECK(report::sentence(*on_paper.faster, machine)
+          .starts_with("each op on one device, 7.8 % faster on paper: it hands 3 tensors over"));
 }
 
 } // namespace planner_ways_test

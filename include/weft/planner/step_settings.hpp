@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-/// What becomes of a model to make a step of it.
+/// Settings by which a step is made of a model.
 #pragma once
 
 #include "weft/platform/number_format.hpp"

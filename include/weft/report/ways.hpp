@@ -279,7 +279,7 @@ inline std::string strategy_of_batches(const planner::made_way& x, std::uint64_t
 inline std::string strategy_of_ops(const planner::made_way& x, const platform<>& p) {
   const auto& w = x.how();
   const auto where = range_of(p, x.devices);
-  auto text = (x.figures.splits_batch ? std::string{"data parallelism, with "} : "") + std::to_string(x.split.in_parts) +
+  auto text = std::string{x.figures.splits_batch ? "data parallelism, with " : ""} + std::to_string(x.split.in_parts) +
               " of " + std::to_string(x.split.axis.size()) + " ops split among " +
               (w.replicas > 1 ? "the " + std::to_string(w.ranks) + " devices of each of " +
                                   std::to_string(w.replicas) + " replicas, on " + where

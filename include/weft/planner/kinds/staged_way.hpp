@@ -48,7 +48,8 @@ public:
         of_replica_{replicas_of(shape, devices_)} {}
 
   /// Null if no order of it is faster than `faster_than` seconds, or the rule has no cut; without a problem if no order
-  /// was found that fits. Throws `refusal` if splits of ops do not fit, and `cycle_error` if stages wait for each other.
+  /// was found that fits. Throws `refusal` if splits of ops do not fit, and `cycle_error` if stages wait for each
+  /// other.
   std::shared_ptr<made_way> make(double faster_than) {
     if (!cut(faster_than)) {
       return nullptr;
@@ -319,8 +320,8 @@ private:
 } // namespace detail
 
 /// A step of that shape on some of the devices, which are alike, cut by that rule. Null if no order of its passes is
-/// faster than `faster_than` seconds, or if the rule has no cut; without a problem if no order was found that fits. Throws `refusal` if no splits of its ops
-/// fit into memory, and `cycle_error` if stages would wait for each other.
+/// faster than `faster_than` seconds, or if the rule has no cut; without a problem if no order was found that fits.
+/// Throws `refusal` if no splits of its ops fit into memory, and `cycle_error` if stages would wait for each other.
 inline std::shared_ptr<made_way> make_stages(const task& t, const micro_batch& model, const way& shape,
                                              const std::vector<device_id>& among, stage_rule rule,
                                              parallel::backward_passes how, double faster_than) {
