@@ -86,9 +86,10 @@ TEST_CASE("ways: texts") {
   for (const char* bad :
        {"", ",", "none", "tensors", "data=", "data=x", "data=1", "data=2,", "data=2,,whole", "data,sharded", "=2",
         "data=2,whole,sharded", "data=2,experts,by-speed", "data=2,by-speed=1", "data=2,by-speed=1+0",
-        "data=2,tensor=1",         "data=2,by-speed=1+", "data=4294967296", "data=-2", "data=2,whole=1", "tensor=4,by-speed", "tensor=4,sharded",
-        "pipeline", "pipeline=0", "pipeline=2,pipeline=3", "pipeline=2,depth=3", "pipeline=2,sharded",
-        "accumulate=0", "accumulate=2,micro-batches=3", "auto=2", "auto,data=2", "pipeline=2,whole,whole"}) {
+        "data=2,tensor=1", "data=2,by-speed=1+", "data=4294967296", "data=-2", "data=2,whole=1", "tensor=4,by-speed",
+        "tensor=4,sharded", "pipeline", "pipeline=0", "pipeline=2,pipeline=3", "pipeline=2,depth=3",
+        "pipeline=2,sharded", "accumulate=0", "accumulate=2,micro-batches=3", "auto=2", "auto,data=2",
+        "pipeline=2,whole,whole"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(planner::wanted_from(bad), value_error);
   }

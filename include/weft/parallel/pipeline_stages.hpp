@@ -314,8 +314,8 @@ placement pipeline_stages(const Problem& step, std::span<const device_id> device
 }
 
 /// The same of the cuts whose stages fit: of each, `fixed` and `in_flight` times `kept` of all its ops, and `working`
-/// of that one of them which has most, are at most the capacity. None if no cut fits. Exact by that measure: of all cuts
-/// that fit it is the one whose slowest stage is fastest. Throws as above. Complexity: as above.
+/// of that one of them which has most, are at most the capacity. None if no cut fits. Exact by that measure: of all
+/// cuts that fit it is the one whose slowest stage is fastest. Throws as above. Complexity: as above.
 template <class Problem>
 std::optional<placement> pipeline_stages_within(const stage_memory& memory, const Problem& step,
                                                 std::span<const device_id> devices,

@@ -43,7 +43,7 @@ inline std::vector<op_id> ops_to_recompute(const workload& w, recomputation what
 inline model_step step_of_model(model m, std::uint64_t batch, const step_settings& how) {
   model_step s;
   if (how.train && m.unit != work_unit::flop) {
-    throw value_error("step_of", "the model tells no FLOP, so it is not known how long updates would take");
+    throw value_error("step_of", "the model does not say its FLOP, so it is not known how long updates would take");
   }
   const auto bits = number_bits(m);
   s.element_bytes = how.numbers ? bytes_of(*how.numbers) : (bits != 0 ? bits : 32) / 8.0;
