@@ -26,8 +26,9 @@
 
 namespace weft::planner {
 
-/// The figures of a plan that ran. `sent_within`: bytes that its ops send while they run.
-inline void take_figures(const instance& p, const placement& where, const trace& run, double sent_within,
+/// The figures of a plan that ran, but for why it does not fit. `sent_within`: bytes that its ops send while they run.
+/// True if each device has the memory.
+inline bool take_figures(const instance& p, const placement& where, const trace& run, double sent_within,
                          compared_way& figures) {
   simulate::memory_tracker<instance> memory{p};
   memory.follow(where, run);
@@ -37,11 +38,13 @@ inline void take_figures(const instance& p, const placement& where, const trace&
   for (const auto& x : run.transfers) {
     figures.bytes_sent += static_cast<double>(p.workload().bytes(x.tensor));
   }
+  return memory.excess() == 0;
 }
 
-/// Runs the plan of a way that has one, and says whether it fits.
-inline void follow(const task& t, made_way& x) {
+/// Runs the plan of a way that has one, takes its figures, and says whether it fits.
+inline void follow(const task& t, made_way& x, double sent_within = 0) {
   x.run = follow(*x.problem, x.found, t.how().contention);
+  const bool fits = take_figures(*x.problem, x.found.placement, x.run, sent_within, x.figures);
   auto& why = x.figures.why_not;
   why = {};
   for (const op_id v : ids(x.found.placement.size())) {
@@ -50,9 +53,8 @@ inline void follow(const task& t, made_way& x) {
       return;
     }
   }
-  const auto shortages = memory_shortages(*x.problem, x.found.placement, x.run);
-  if (!shortages.empty()) {
-    const auto& s = shortages.front();
+  if (!fits) {
+    const auto s = memory_shortages(*x.problem, x.found.placement, x.run).front();
     why = {.is = reason::kind::memory_exceeded, .needed = s.peak, .capacity = s.capacity, .device = s.device};
   }
 }
@@ -99,7 +101,7 @@ inline void hold_less(const task& t, made_way& x) {
     const auto lacked = bytes_lacking(x);
     auto plan_before = std::exchange(x.found, std::move(other));
     auto run_before = std::exchange(x.run, trace{});
-    auto why_before = std::exchange(x.figures.why_not, reason{});
+    const auto figures_before = x.figures;
     follow(t, x);
     if (x.fits()) {
       return;
@@ -107,7 +109,7 @@ inline void hold_less(const task& t, made_way& x) {
     if (lacked <= bytes_lacking(x)) {
       x.found = std::move(plan_before);
       x.run = std::move(run_before);
-      x.figures.why_not = std::move(why_before);
+      x.figures = figures_before;
     }
   }
 }
@@ -129,7 +131,6 @@ inline void run_way(const task& t, placement where, made_way& x) {
   if (!x.fits()) {
     detail::hold_less(t, x);
   }
-  take_figures(*x.problem, x.found.placement, x.run, 0, x.figures);
 }
 
 } // namespace weft::planner

@@ -277,9 +277,8 @@ private:
     x->ops = std::move(s.graph);
     x->problem = std::make_unique<instance>(x->ops, t_.machine(), cost::lowered{times, x->ops, t_.machine()});
     x->found = {std::move(s.where), parallel::order_by_turns(x->ops, s.turns)};
-    follow(t_, *x);
+    follow(t_, *x, sent_within);
     x->figures.how = shape_;
-    take_figures(*x->problem, x->found.placement, x->run, sent_within, x->figures);
     x->figures.idle = idle_share(*x);
     x->features = features_of(shape_, x->part->recomputes);
     x->reduced = s.reduced;
