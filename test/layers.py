@@ -63,8 +63,8 @@ UMBRELLAS = {
                 "many levels are in partition/acyclic.hpp.", r""),
 }
 # Too expensive for an umbrella, whose users rarely need them
-BY_NAME = re.compile(r"planner/(kinds/|run|devices|shareable|usual_placements)|partition/(acyclic|multilevel/)|"
-                     r"workload/generate/named|execute/(measured_step|tuning)")
+BY_NAME = re.compile(r"planner/(kinds/|run|devices|shareable|short_search|usual_placements)|"
+                     r"partition/(acyclic|multilevel/)|workload/generate/named|execute/(measured_step|tuning)")
 # A checker shares nothing with what it checks.
 FORBIDDEN = {"validate": {"partition", "schedule", "simulate", "allocate"}}
 FOREIGN = {"views": ("range/v3/",), "io": ("nlohmann/", "range/v3/"), "report": ("range/v3/",)}

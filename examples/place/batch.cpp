@@ -2,21 +2,17 @@
 #include "batch.hpp"
 
 #include "pinned_problem.hpp"
-#include "search.hpp"
 #include "tool/costs.hpp"
 #include "tool/model_file.hpp"
 
-#include "weft/core/least_enough.hpp"
 #include "weft/cost/efficiency.hpp"
-#include "weft/partition/first_device.hpp"
-#include "weft/solve/best.hpp"
-#include "weft/validate/memory_shortage.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
-#include <utility>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace place {
@@ -36,94 +32,40 @@ struct short_problem {
   pinned_problem pinned;
 };
 
-weft::solve::best_result search_shortly(const options& o, const tool::problem& p) {
+weft::planner::short_search short_search_of(const options& o) {
   const bool timed = o.budget.seconds < std::numeric_limits<double>::infinity();
-  return weft::solve::best(p, {.seconds = std::min(o.budget.seconds, timed ? 1.0 : o.budget.seconds),
-                               .moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
-                               .seed = o.seed,
-                               .threads = o.jobs,
-                               .stop = o.budget.stop,
-                               .memory = weft::memory_rule::over_time});
-}
-
-/// Runs the plan on the network, and takes it for `x` if it fits there and counts for less; whether it fits.
-bool offer(const options& o, const tool::problem& p, weft::plan made, short_run& x) {
-  answer a{.plan = std::move(made)};
-  follow(o, p, a);
-  if (!weft::memory_shortages(p, a.plan.placement, a.run).empty()) {
-    return false;
-  }
-  const auto way = placed_ops_of(o, p, a).way;
-  if (weft::parallel::seconds_with_complexity(way, o.least_gain / 100) < x.counted(o)) {
-    x.way = way;
-    x.seconds = a.run.makespan;
-  }
-  return true;
-}
-
-/// Whether ops run on a host that might be on an accelerator.
-bool uses_host(const tool::problem& p, const weft::placement& where) {
-  using namespace weft;
-  const auto is_host = [&](device_id d) { return hardware_kind(p.platform(), d) == device_kind::cpu; };
-  const auto devices = ids(p.num_devices());
-  const auto all = ids(p.num_ops());
-  return std::any_of(all.begin(), all.end(), [&](op_id v) {
-    return is_host(where[v]) && std::any_of(devices.begin(), devices.end(), [&](device_id d) {
-             return !is_host(d) && p.kinds(p.component(v)).contains(p.platform().kind(d));
-           });
-  });
+  return {.budget = {.moves = std::min<std::uint64_t>(o.budget.moves, timed ? o.budget.moves : 1000),
+                     .seconds = o.budget.seconds},
+          .contention = o.contention,
+          .least_gain = o.least_gain / 100,
+          .seed = o.seed,
+          .jobs = o.jobs,
+          .stop = o.budget.stop,
+          .recomputes = o.modelling.recompute.has_value()};
 }
 
 } // namespace
 
 short_run run_shortly(const options& o, const tool::target& target, const tool::input& in) {
   const short_problem made{o, target, in};
-  const auto& p = made.pinned.problem();
-  short_run x;
-  if (const auto usual = weft::partition::first_device{}(p); usual && !uses_host(p, *usual)) {
-    x.spills = !offer(o, p, {*usual, {}}, x);
-  }
-  auto found = search_shortly(o, p);
-  if (found.has_plan()) {
-    x.spills = x.spills && uses_host(p, found.plan.placement);
-    offer(o, p, std::move(found.plan), x);
-  } else if (found.shortage) {
-    x.lacks = found.shortage->peak - found.shortage->capacity;
-  } else if (found.reason && found.reason->demand > found.reason->largest_free) {
-    x.lacks = found.reason->demand - found.reason->largest_free;
-  }
-  return x;
+  return weft::planner::run_shortly(made.pinned.problem(), short_search_of(o));
 }
 
 tried_batches largest_batch(const options& o, const tool::target& target, std::uint64_t limit,
                             const std::function<void(const std::string&)>& on_stage, double seconds) {
   const weft::stopwatch clock;
-  tried_batches x;
-  const auto too_large = weft::least_enough(std::uint64_t{1}, limit - 1, [&](std::uint64_t batch) {
+  return weft::planner::largest_batch(limit, [&](std::uint64_t batch) -> std::optional<double> {
     if (is_stopped(o) || clock.seconds() >= seconds) {
-      return true;
+      return std::nullopt;
     }
     on_stage(fmt::format("trying a batch of {}", batch));
     auto with = o;
     with.modelling.batch = batch;
     const auto in = tool::load(o.source, with.modelling);
-    const auto found = search_shortly(with, short_problem{with, target, in}.pinned.problem());
-    if (!found.has_plan()) {
-      return true;
-    }
-    const double rate = found.makespan > 0 ? static_cast<double>(batch) / found.makespan : 0;
-    if (batch > x.largest) {
-      x.largest = batch;
-      x.largest_rate = rate;
-    }
-    if (rate > x.most_rate) {
-      x.fastest = batch;
-      x.most_rate = rate;
-    }
-    return false;
+    const short_problem made{with, target, in};
+    const auto found = weft::planner::search_shortly(made.pinned.problem(), short_search_of(with));
+    return found.has_plan() ? std::optional{found.makespan} : std::nullopt;
   });
-  x.largest = too_large.value_or(limit) - 1;
-  return x;
 }
 
 bool has_accelerators(const weft::platform<>& p) {

@@ -7,6 +7,7 @@
 #include "tool/model_file.hpp"
 
 #include "weft/bound/best.hpp"
+#include "weft/planner/tried_amounts.hpp"
 #include "weft/solve/fastest_amount.hpp"
 
 #include <fmt/format.h>
@@ -39,36 +40,24 @@ std::vector<std::optional<weft::recomputation>> choices(const tool::input& plain
 /// count beside those of other ways.
 double recompute_for_plans(options& o, const tool::target& target, const tool::input& plain,
                            const std::function<void(const std::string&)>& on_stage) {
-  constexpr double unbounded = std::numeric_limits<double>::infinity();
   auto& m = o.modelling;
-  const auto with = [&](std::optional<weft::recomputation> again, std::uint32_t blocks) {
+  const auto blocks = tool::num_blocks(plain);
+  const auto set = [&](std::optional<weft::recomputation> again, std::uint32_t count) {
     m.recompute = again;
-    m.recomputed_blocks = again == weft::recomputation::blocks ? blocks : weft::none;
+    m.recomputed_blocks = count;
   };
-  const auto judge = [&](const tool::input& in) {
-    const auto x = run_shortly(o, target, in);
-    return weft::solve::amount_verdict{x.counted(o), !x.spills || is_stopped(o)};
+  const auto judge = [&](std::optional<weft::recomputation> again, std::uint32_t count) {
+    on_stage(!again                                           ? std::string{"trying a step without recomputation"}
+             : *again == weft::recomputation::attention ? "trying to run attentions again"
+                                                              : fmt::format("trying to run {} of {} blocks again",
+                                                                            count, blocks));
+    set(again, count);
+    const auto x = run_shortly(o, target, again ? tool::load(o.source, m) : plain);
+    return weft::solve::amount_verdict{x.counted(o.least_gain / 100), !x.spills || is_stopped(o)};
   };
-  const std::uint32_t blocks = tool::num_blocks(plain);
-  const auto best = weft::solve::fastest_amount(blocks, [&](std::uint32_t count) {
-    on_stage(count == 0 ? "trying a step without recomputation"
-                        : fmt::format("trying to run {} of {} blocks again", count, blocks));
-    with(count == 0 ? std::nullopt : std::optional{weft::recomputation::blocks}, count);
-    return count == 0 ? judge(plain) : judge(tool::load(o.source, m));
-  });
-  const bool is_enough = best.amount == 0 && best.verdict.is_enough;
-  const double seconds = best.verdict.seconds;
-  if (!is_enough && !is_stopped(o) && tool::has_attentions(plain)) {
-    on_stage("trying to run attentions again");
-    with(weft::recomputation::attention, 0);
-    const double again = judge(tool::load(o.source, m)).seconds;
-    if (again < seconds || (blocks == 0 && !(seconds < unbounded))) {
-      return again;
-    }
-  }
-  const auto count = seconds < unbounded ? best.amount : blocks;
-  with(count == 0 ? std::nullopt : std::optional{weft::recomputation::blocks}, count);
-  return seconds;
+  const auto best = weft::planner::fastest_rerun(blocks, tool::has_attentions(plain), judge);
+  set(best.what, best.blocks);
+  return best.seconds;
 }
 
 /// True if no plan op by op, whatever runs again, is faster than so many seconds.

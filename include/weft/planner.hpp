@@ -15,6 +15,7 @@
 #include "weft/planner/share.hpp"
 #include "weft/planner/step_settings.hpp"
 #include "weft/planner/steps_of.hpp"
+#include "weft/planner/tried_amounts.hpp"
 #include "weft/planner/typical_costs.hpp"
 #include "weft/planner/way.hpp"
 #include "weft/planner/way_text.hpp"
