@@ -40,8 +40,8 @@ UMBRELLAS = {
                      r"workload/(generate|nn/|zoo|training_step\.hpp)|graph/(generate|polyhedral)|(platform|cost)/generate"),
     "models.hpp": ("Facts about ops by their type (shapes, FLOP, gradients, rooflines), and machines described by "
                    "their parts: for those who read models. Apart from all.hpp, which plans with any costs.",
-                   r"ops/|model/|workload/(frozen|fused|graph_training_step|in_place|model\.|offloaded|optimizer|parameter_holders|recomputed|stored_as)|"
-                   r"cost/(efficiency|roofline)|partition/(on_accelerators|pin)|solve/(fastest_amount|narrower_numbers|offloading|recomputation)|platform/(described_machine|gpu_names|inventory|processor_sheets)"),
+                   r"ops/|model/|workload/(frozen|fused|graph_training_step|in_place|model\.|offloaded|op_blocks|optimizer|parameter_holders|recomputation|recomputed|stored_as)|"
+                   r"cost/(efficiency|launches|roofline)|partition/(on_accelerators|pin)|solve/(fastest_amount|narrower_numbers|offloading|recomputation)|platform/(described_machine|gpu_names|inventory|processor_sheets)"),
     "concurrency.hpp": ("Numbers of threads for ops, and which ops run at once: models of times, controllers, and "
                         "simulated, bounded and checked runs of teams on one many-core machine.",
                         r"concurrency/|bound/moldable|platform/machine|simulate/manycore|validate/teams"),

@@ -33,6 +33,7 @@
 #include "weft/platform/processor_sheets.hpp"
 
 #include "weft/cost/efficiency.hpp"
+#include "weft/cost/launches.hpp"
 #include "weft/cost/roofline.hpp"
 #include "weft/workload/frozen.hpp"
 #include "weft/workload/fused.hpp"
@@ -40,8 +41,10 @@
 #include "weft/workload/in_place.hpp"
 #include "weft/workload/model.hpp"
 #include "weft/workload/offloaded.hpp"
+#include "weft/workload/op_blocks.hpp"
 #include "weft/workload/optimizer.hpp"
 #include "weft/workload/parameter_holders.hpp"
+#include "weft/workload/recomputation.hpp"
 #include "weft/workload/recomputed.hpp"
 #include "weft/workload/stored_as.hpp"
 
