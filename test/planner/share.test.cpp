@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+#include "weft/planner/best.hpp"
 #include "weft/planner/devices.hpp"
 #include "weft/planner/share.hpp"
 #include "weft/planner/steps_of.hpp"
@@ -12,14 +13,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace planner_share_test {
 
 using namespace weft;
+using planner::reason;
 using planner::way_kind;
+using which = planner::wanted_ways::which;
 
 /// A random question.
 struct question {
@@ -132,6 +137,141 @@ TEST_CASE("share: no way that can be asked for is much faster than the fastest o
     }
   }
   CHECK(worse * 50 <= asked);
+}
+
+/// The kinds of the reasons for which nothing is shared, or not that way.
+std::vector<reason::kind> why_not(const question& q, const planner::wanted_ways& ways) {
+  const auto all = q.ask(ways);
+  CHECK(all.kept.empty());
+  std::vector<reason::kind> kinds;
+  for (const auto& r : all.why_not) {
+    kinds.push_back(r.is);
+  }
+  for (const auto& w : all.ways) {
+    kinds.push_back(w.why_not.is);
+  }
+  return kinds;
+}
+
+/// A question about devices of these speeds, with a batch of 16.
+question about(std::vector<double> speeds, byte_count memory = byte_count{1} << 40) {
+  question q{2};
+  q.batch = 16;
+  q.whole = q.net(16, {});
+  std::vector<device> devices;
+  for (const double speed : speeds) {
+    devices.push_back({.kind = device_kind::gpu, .speed = speed, .memory_capacity = memory});
+  }
+  const link_matrix links{devices.size(), {.latency = 1e-6, .bandwidth = 1e9}};
+  q.machine = platform<>{std::move(devices), links};
+  return q;
+}
+
+TEST_CASE("share: the reasons for which there is no way") {
+  using enum reason::kind;
+  using kinds = std::vector<reason::kind>;
+  const auto four = about({1e9, 1e9, 1e9, 1e9});
+  CHECK(why_not(four, {.of = which::data, .replicas = 3}) == kinds{batch_not_for_devices});
+  CHECK(why_not(four, {.of = which::data, .replicas = 9}) == kinds{few_alike_devices});
+  CHECK(why_not(four, {.of = which::data, .replicas = 1}) == kinds{batch_not_for_devices});
+  CHECK(why_not(four, {.of = which::data, .replicas = 4, .splits_experts = true}) == kinds{no_experts});
+  CHECK(why_not(four, {.of = which::data, .replicas = 2, .by_speed = true}) == kinds{no_unlike_devices});
+  CHECK(why_not(four, {.of = which::data, .replicas = 2, .ranks = 4}) == kinds{few_alike_devices});
+  CHECK(why_not(four, {.of = which::data, .replicas = 3, .ranks = 1}) == kinds{batch_not_for_devices});
+  CHECK(why_not(four, {.of = which::tensor, .ranks = 5}) == kinds{few_alike_devices});
+  CHECK(why_not(four, {.of = which::pipeline, .stages = 5}) == kinds{few_alike_devices});
+  CHECK(why_not(four, {.of = which::pipeline, .stages = 1000}) == kinds{too_few_ops});
+  CHECK(why_not(four, {.of = which::pipeline, .stages = 2, .micro_batches = 3}) == kinds{not_in_micro_batches});
+  CHECK(why_not(four, {.of = which::pipeline, .replicas = 2, .stages = 2, .micro_batches = std::uint64_t{1} << 63}) ==
+        kinds{not_in_micro_batches});
+  CHECK(why_not(four, {.of = which::pipeline, .replicas = 3, .stages = 1}) == kinds{no_micro_batches});
+  CHECK(four.ask({.of = which::pipeline}).kept.size() == 1); // accumulates
+
+  const auto unlike = about({3e9, 1e9});
+  CHECK(why_not(unlike, {.of = which::data, .by_speed = true, .examples = {3, 14}}) == kinds{examples_of_other_sum});
+  CHECK(why_not(unlike, {.of = which::data, .by_speed = true, .examples = {16, 0}}) == kinds{few_by_speed});
+  CHECK(why_not(unlike, {.of = which::data, .by_speed = true, .examples = {4, 4, 8}}) == kinds{few_accelerators});
+  CHECK(unlike.ask({.of = which::data, .by_speed = true, .examples = {12, 4}}).kept.size() == 1);
+  CHECK(why_not(about({1e9, 1e3}), {.of = which::data}) == kinds{few_by_speed});
+  CHECK(why_not(unlike, {.of = which::tensor, .ranks = 2}) == kinds{no_alike_devices});
+
+  auto one = about({1e9});
+  CHECK(why_not(one, {.of = which::data}) == kinds{no_alike_devices});
+  CHECK(why_not(one, {.of = which::tensor}) == kinds{no_alike_devices});
+  CHECK(!one.ask({}).best); // it fits there without micro-batches
+  one.whole.batch = 0;
+  CHECK(why_not(one, {.of = which::pipeline, .stages = 1}) == kinds{batch_unknown});
+  one.whole.batch = 1;
+  CHECK(why_not(one, {.of = which::pipeline, .stages = 1}) == kinds{batch_of_one});
+  one.whole.batch = 16;
+  one.whole.times_of_whole = true;
+  CHECK(why_not(one, {.of = which::pipeline, .stages = 1}) == kinds{times_of_whole_batch});
+
+  auto fixed = four;
+  fixed.net = [whole = four.whole](std::uint64_t, auto) { return whole; };
+  CHECK(why_not(fixed, {.of = which::data, .replicas = 4}) == kinds{fixed_batch});
+  auto without_graph = four;
+  without_graph.whole.graph = nullptr;
+  CHECK(why_not(without_graph, {.of = which::tensor, .ranks = 2}) == kinds{axes_unknown});
+  auto broken = four;
+  broken.net = [](std::uint64_t, auto) -> planner::model_step { throw value_error("net", "is broken"); };
+  CHECK(why_not(broken, {.of = which::data, .replicas = 4}) == kinds{reason::kind::error});
+  CHECK(why_not(about({1e9, 1e9}, 10), {.of = which::data, .replicas = 2}) == kinds{too_large});
+}
+
+TEST_CASE("share: parts by speed are none larger than memory holds, and tell so") {
+  auto q = about({3e9, 1e9, 1e9});
+  const auto free = q.ask({.of = which::data, .by_speed = true});
+  REQUIRE(!free.kept.empty());
+  const auto& parts = free.kept.front()->how().examples;
+  CHECK(parts.front() > parts.back());
+  CHECK(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}) == 16);
+  auto devices = std::vector<device>(q.machine.devices().begin(), q.machine.devices().end());
+  devices.front().memory_capacity = free.kept.front()->figures.peak_memory * 8 / 10;
+  q.machine = platform<>{devices, link_matrix{3, {.latency = 1e-6, .bandwidth = 1e9}}};
+  const auto tight = q.ask({.of = which::data, .by_speed = true});
+  REQUIRE(!tight.kept.empty());
+  CHECK(tight.kept.front()->figures.limits.limits.size() == 3);
+  for (const auto& x : tight.kept) {
+    check_made(q, *x);
+  }
+}
+
+TEST_CASE("best: no worse than the best way and than each op on one device, whatever the number of threads") {
+  for (int seed = 0; seed < test::rounds(20); ++seed) {
+    CAPTURE(seed);
+    const question q{static_cast<std::uint64_t>(seed)};
+    auto how = q.how;
+    how.least_gain = 0;
+    const planner::search_budget budget{.moves = 200};
+    const auto one = planner::best(q.net, q.whole, q.machine, q.costs, how, budget);
+    how.jobs = 3;
+    const auto three = planner::best(q.net, q.whole, q.machine, q.costs, how, budget);
+    REQUIRE(static_cast<bool>(one) == static_cast<bool>(three));
+    if (!one) {
+      continue;
+    }
+    CHECK(one.taken()->run.makespan == three.taken()->run.makespan);
+    CHECK(one.taken()->how() == three.taken()->how());
+    CHECK(one.taken()->run.makespan <= one.ways.least_seconds());
+    if (one.placed) {
+      CHECK(one.taken()->run.makespan <= one.placed->run.makespan);
+      for (const auto& bad : validate(*one.placed->problem, one.placed->found, memory_rule::over_time)) {
+        FAIL_CHECK(to_string(bad));
+      }
+    }
+  }
+}
+
+TEST_CASE("share: what runs again is tried until all ways fit") {
+  auto q = about({1e9, 1e9}, 60'000);
+  q.how.recomputations = {std::nullopt, recomputation::blocks};
+  const auto all = q.ask({.of = which::data, .replicas = 2, .shards_updates = false});
+  const auto free = about({1e9, 1e9}).ask({.of = which::data, .replicas = 2, .shards_updates = false});
+  REQUIRE(free.kept.size() == 1);
+  CHECK(!free.kept.front()->how().recomputes);
+  CHECK(std::any_of(all.ways.begin(), all.ways.end(), [](const auto& w) { return w.how.recomputes.has_value(); }) ==
+        std::any_of(all.ways.begin(), all.ways.end(), [](const auto& w) { return w.why_not && !w.how.recomputes; }));
 }
 
 } // namespace planner_share_test

@@ -66,9 +66,10 @@ private:
   bool no_other_may() const { return is_asked_ || alike_devices(t_.machine()).size() < 2; }
 
   bool find_devices() {
-    devices_ = unlike_devices(t_.machine(), wanted_.replicas);
-    if (devices_.size() < 2 || devices_.size() < wanted_.replicas) {
-      if (is_asked_) {
+    const auto count = wanted_.examples.empty() ? wanted_.replicas : wanted_.examples.size();
+    devices_ = unlike_devices(t_.machine(), count);
+    if (devices_.size() < 2 || devices_.size() < count) {
+      if (is_asked_ || !wanted_.examples.empty()) {
         using enum reason::kind;
         all_.why_not = {{.is = devices_.empty() ? no_unlike_devices : few_accelerators, .have = devices_.size()}};
       }
@@ -96,13 +97,13 @@ private:
 
   /// True if several devices, and as many as are wanted, get examples by their speeds.
   bool may_share() {
-    const auto sharing = wanted_.examples.empty()
-                           ? count_sharing(parallel::parts_by_speed(t_.whole().batch, seconds_).samples)
-                           : devices_.size();
-    if (sharing >= 2 && (wanted_.replicas == 0 || wanted_.replicas == sharing)) {
+    const auto& given = wanted_.examples;
+    const auto sharing =
+      count_sharing(given.empty() ? parallel::parts_by_speed(t_.whole().batch, seconds_).samples : given);
+    if (sharing >= 2 && (!given.empty() || wanted_.replicas == 0 || wanted_.replicas == sharing)) {
       return true;
     }
-    if (no_other_may()) { // else those that are alike may share it evenly
+    if (no_other_may() || !given.empty()) { // else those that are alike may share it evenly
       all_.why_not = {{.is = reason::kind::few_by_speed, .have = sharing}};
     }
     return false;

@@ -76,7 +76,7 @@ inline void compare_stages(const task& t, const std::vector<device_id>& alike, b
   if (!is_given && !t.wanted().asks_for(which::all)) {
     return;
   }
-  auto why = why_not_in_parts(t.whole());
+  auto why = alike.empty() ? reason{.is = reason::kind::no_alike_devices} : why_not_in_parts(t.whole());
   if (why = why ? std::move(why) : why_not_in_stages(t.whole()); why) {
     if (is_given) {
       all.why_not = {std::move(why)};

@@ -100,7 +100,7 @@ private:
   /// The shape that was asked for; 0 micro-batches: as many as suit.
   way given() const {
     const auto& x = t_.wanted();
-    return shape_of(std::max(1u, x.replicas), x.stages, std::max(1u, x.ranks), std::max(1u, x.turns), x.micro_batches);
+    return shape_of(std::max(1u, x.replicas), std::max(1u, x.stages), std::max(1u, x.ranks), std::max(1u, x.turns), x.micro_batches);
   }
 
   /// The reason for which that is impossible, if one is known.
@@ -118,7 +118,7 @@ private:
     if (s.num_devices() > devices_.size()) {
       return {.is = few_alike_devices, .have = devices_.size(), .asked = s.num_devices()};
     }
-    if (s.micro_batches != 0 && batch % (s.replicas * s.micro_batches) != 0) {
+    if (s.micro_batches > batch / s.replicas || (s.micro_batches != 0 && batch % (s.replicas * s.micro_batches) != 0)) {
       return {.is = not_in_micro_batches, .have = batch, .asked = s.micro_batches, .replicas = s.replicas};
     }
     if (s.passes() > max_passes_given) {
