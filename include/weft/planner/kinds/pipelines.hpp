@@ -118,7 +118,8 @@ private:
     if (s.num_devices() > devices_.size()) {
       return {.is = few_alike_devices, .have = devices_.size(), .asked = s.num_devices()};
     }
-    if (s.micro_batches > batch / s.replicas || (s.micro_batches != 0 && batch % (s.replicas * s.micro_batches) != 0)) {
+    if (s.micro_batches > batch / s.replicas ||
+        (s.micro_batches != 0 && batch % (s.replicas * s.micro_batches) != 0)) {
       return {.is = not_in_micro_batches, .have = batch, .asked = s.micro_batches, .replicas = s.replicas};
     }
     if (s.passes() > max_passes_given) {
