@@ -199,258 +199,336 @@ std::string kind_of(const weft::planner::wanted_ways& x) {
                                                  : "pipeline";
 }
 
-/// What is said after Ctrl-C where there is no plan yet.
-int end_without_plan(const options& o, const status_line& line) {
-  line.clear();
-  fmt::print(stderr, "place: ended before a plan was found for {} on {}\n", o.model, o.platform);
-  return tool::interrupted;
+void wrote(std::string_view what, const std::string& file) {
+  fmt::print("{} written to {}\n", what, file);
 }
 
-int run(int argc, char** argv) {
-  options o = place::parse(argc, argv);
-  check_files(o);
-  const tool::interrupt ctrl_c;
-  o.budget.stop = &ctrl_c.token();
-  status_line line;
-  auto target = target_of(o);
-  const auto& devices = target.devices;
-  place::choose_network(o, devices);
-  const auto on_stage = [&](const std::string& text) { line.show(text); };
-  line.show("reading " + o.model);
-  o.source = tool::open(o.model);
-  place::tried_batches batches;
-  if (o.finds_batch()) {
-    batches = place::largest_batch(o, target, max_examples, on_stage);
-    o.modelling.batch = batches.largest;
-    if (o.modelling.batch == 0) {
-      if (place::is_stopped(o)) {
-        return end_without_plan(o, line);
-      }
-      line.clear();
-      fmt::print(stderr, "place: no plan was found for {} on {} with a batch of 1{}\n", o.model, o.platform,
-                 o.max_batch == options::batch_memory::accelerators && place::has_accelerators(devices)
-                   ? " in the memory of accelerators; --max-batch=all counts that of hosts, too" : "");
-      return 1;
-    }
-    o.assumed["batch"] = {std::to_string(batches.largest)};
+/// One run of the program.
+class session {
+public:
+  session(int argc, char** argv)
+      : command_{tool::command_line("place", argc, argv)}, o_{place::parse(argc, argv)} {
+    check_files(o_);
+    o_.budget.stop = &ctrl_c_.token();
+    target_ = target_of(o_);
+    place::choose_network(o_, target_.devices);
   }
-  const auto table = tool::efficiencies(o.modelling, o.launches.value_or(weft::cost::launches::single));
-  place::parallel_answer split;
-  if (o.modelling.recompute_least && !o.modelling.offload_least) { // else both are compared
-    split = place::choose_recomputation(o, target, table, on_stage);
-  }
-  auto in = tool::load(o.source, o.modelling);
-  tool::fit_slots(in.model, {&target, 1});
-  tool::fit_links(o.modelling, in.model, target);
-  check_outputs(o, in);
+  session(const session&) = delete; // it refers to itself
 
-  line.show("estimating costs");
-  tool::fit_ccr(o.modelling, in, target, table);
-  const auto sent = o.modelling.offload_least ? place::offload(o, target, in, table, on_stage) : place::offloading{};
-  auto notes = in.model.notes;
-  const auto model_notes = notes.size();
-  if (o.memory_share < 1) {
-    notes.push_back(fmt::format("memory: plans may use {:.4g} % of what the devices have, and sizes and shares of it "
-                                "are of that part", o.memory_share * 100));
-  }
-  const std::vector<std::string> own_notes(notes.begin() + static_cast<std::ptrdiff_t>(model_notes), notes.end());
-  if (!sent.note.empty()) {
-    notes.push_back(sent.note);
-  }
-  const auto base = tool::make_estimate(o.modelling, in, target, table);
-  const place::pinned_problem pinned{o, in.model.ops, devices,
-                                     tool::make_costs(o.modelling, in, target, base, notes)};
-  const auto& problem = pinned.problem();
-  for (auto& note : pinned.notes()) {
-    notes.push_back(std::move(note));
+  int run() {
+    line_.show("reading " + o_.model);
+    o_.source = tool::open(o_.model);
+    if (o_.finds_batch() && !find_batch()) {
+      return place::is_stopped(o_) ? end_without_plan() : 1;
+    }
+    load();
+    share();
+    if (o_.is_forced() && !split_.best()) {
+      return refuse_way();
+    }
+    find();
+    if (!found_.found) {
+      return !found_.proven && place::is_stopped(o_) ? end_without_plan() : refuse();
+    }
+    line_.show("analysing the run");
+    made_ = splits_ ? place::model_of(o_, target_, in_, split_) : tool::input{};
+    const auto placed = analyse();
+    line_.clear();
+    weft::report::write_summary(std::cout, placed);
+    std::cout.flush();
+    write_model_and_plan();
+    write_about_run(placed);
+    if (!std::cout) {
+      throw weft::error("cannot write the summary to standard output");
+    }
+    if (place::is_stopped(o_)) {
+      return tool::interrupted;
+    }
+    return placed.violations.empty() ? 0 : 1; // a plan that was read may need more memory than there is
   }
 
-  if (o.shares && split.ways.empty()) {
-    split = place::share_work(o, target, in, on_stage);
-  }
-  const bool forced = o.is_forced();
-  if (forced && !split.best()) {
-    if (place::is_stopped(o)) {
-      return end_without_plan(o, line);
-    }
-    line.clear();
-    throw weft::error(fmt::format("--parallel {}: {}", kind_of(o.ways),
-                                  split.ways.empty() ? split.why_not : split.ways.front().status));
-  }
-  auto beaten = o.from_plan.empty() && !forced ? place::not_searched(o, problem, split) : std::nullopt;
-  if (beaten) {
-    line.show("running plans for comparison");
-    beaten->baselines = place::baselines(o, problem);
-  }
-  auto untaken = forced ? place::tell_choice(o, target, std::nullopt, split) : std::string{};
-  line.show(o.from_plan.empty() ? "searching" : "running the plan again");
-  const place::listeners listeners{
-    .on_progress =
-      [&](const weft::progress& x) {
-        const bool joules = o.objective == place::objective::energy;
-        line.show_progress(fmt::format("searching: {:.4g} {} after {:.1f} s", joules ? x.best : x.best * 1e3,
-                                       joules ? "J" : "ms", x.seconds));
-      },
-    .on_stage = on_stage};
-  auto found = !o.from_plan.empty() ? forced ? place::replay(o, place::model_of(o, target, in, split),
-                                                                      *split.best()->problem)
-                                             : place::replay(o, in, problem)
-               : forced             ? place::answer_of(o, target, in, *split.best())
-               : beaten             ? std::move(*beaten)
-               : o.by_layers        ? place::by_layer(o, problem)
-                                    : place::search(o, problem, base, listeners);
-  place::prefer_offloading(o, problem, sent, found);
-  found.why = pinned.named(std::move(found.why));
-  const bool splits = forced || place::compare(o, target, in, problem, found, split);
-  if (splits && o.modelling.recompute_least) { // what a plan op by op would run again may be something else
-    o.modelling.recompute = split.best()->how().recomputes;
-    o.modelling.recomputed_blocks = weft::none;
-    place::record_recomputation(o);
-  }
-  if (forced) {
-    if (!untaken.empty()) {
-      found.notes.push_back(std::move(untaken));
-    }
-    found.baselines = place::baselines(o, problem);
-    found.bound = split.best()->bound;
-  }
-  if (!found.found && !found.proven && place::is_stopped(o)) {
-    return end_without_plan(o, line);
-  }
-  if (!found.found) {
-    line.clear();
-    const auto what = found.proven ? fmt::format("{} does not fit on {}", in.name, o.platform)
-                                   : fmt::format("no plan was found for {} on {}", in.name, o.platform);
-    std::string help;
-    if (found.lacks_memory) {
-      help = place::remedies(o, target, on_stage);
-      help += smaller_batch(o, target, on_stage);
-    }
-    fmt::print(stderr, "place: {}: {}\n{}", what, found.why, help);
-    line.clear();
-    return place::is_stopped(o) ? tool::interrupted : 1;
-  }
-
-  line.show("analysing the run");
-  const auto& run_problem = splits ? *split.best()->problem : problem;
-  const auto made = splits ? place::model_of(o, target, in, split) : tool::input{};
-  const auto& model = splits ? made : in;
-  if (splits) {
-    notes = model.model.notes;
-    notes.insert(notes.end(), own_notes.begin(), own_notes.end());
-  }
-  if (o.parallel_given) {
-    o.assumed["parallel"] = {splits ? to_string(split.best()->how()) : "none"};
-  }
-  const auto record = o.plan.empty() ? weft::io::plan_record{} : place::record_of(o, model, run_problem, found, notes);
-  if (o.of_own_ops && place::why_not_split(o, target, in).empty()) {
-    notes.emplace_back("several devices may also split the batch, which this plan of the model's own ops does not do; "
-                       "--parallel auto compares");
-  }
-  if (!split.why_not.empty() && split.ways.empty() && o.parallel_given) {
-    notes.push_back("the work is not shared: " + split.why_not);
-  }
-  notes.insert(notes.end(), found.notes.begin(), found.notes.end());
-  if (auto note = splits ? std::string{} : place::about_wide_numbers(o, in, problem, found.plan.placement);
-      !note.empty()) {
-    notes.push_back(std::move(note));
-  }
-  if (o.objective == place::objective::period) {
-    if (auto note = place::about_steps_in_flight(run_problem, found); !note.empty()) {
-      notes.push_back(std::move(note));
-    }
-  }
-  if (place::is_stopped(o) && !o.by_layers) { // by layer, all cuts were tried
-    notes.emplace_back("ended by Ctrl-C with the best plan so far");
-  }
-  if (auto note = place::about_network(o, devices); !note.empty()) {
-    notes.push_back(std::move(note));
-  }
-  auto [spread, uncertainty] = spread_of(o, run_problem, found.plan);
-  if (o.finds_batch()) {
-    const double seconds = o.objective == place::objective::period
-                             ? weft::throughput::period(problem, found.plan.placement) : found.run.makespan;
-    found.result = place::about_batch(o, target, batches, seconds) + (found.result.empty() ? "" : "; ") +
-                   found.result;
-  }
-  const auto placed = weft::report::make_placed_model(run_problem, found.plan.placement, found.run,
-                                                      {.model = o.finds_batch()
-                                                                  ? fmt::format("{} with a batch of {}", in.name,
-                                                                                batches.largest)
-                                                                  : in.name,
-                                                       .platform = o.platform,
-                                                       .strategy = found.strategy,
-                                                       .command = tool::command_line("place", argc, argv),
-                                                       .assuming = tool::list_assumed(in.model),
-                                                       .result = found.result,
-                                                       .bound = found.bound,
-                                                       .baselines = found.baselines,
-                                                       .strategies = found.tried,
-                                                       .ways = std::move(split.ways),
-                                                       .sharding = splits ? place::about_sharding(target, *split.best())
-                                                                          : weft::report::sharding_summary{},
-                                                       .front = found.front,
-                                                       .least_joules = found.least_joules,
-                                                       .front_is_exact = found.front_is_exact,
-                                                       .notes = std::move(notes),
-                                                       .guesses = devices.notes(),
-                                                       .contention = o.contention,
-                                                       .spread = std::move(spread),
-                                                       .uncertainty = std::move(uncertainty)});
-  line.clear();
-  weft::report::write_summary(std::cout, placed);
-  std::cout.flush();
-
-  const auto wrote = [](const char* what, const std::string& file) { fmt::print("{} written to {}\n", what, file); };
-  if (!o.out.empty()) {
-    const auto left_out = tool::write_placed(o.out, in, o.modelling, found.plan.placement, devices);
-    wrote("model", o.out);
-    for (const auto& note : left_out) {
-      fmt::print("note: {}\n", note);
-    }
-  }
-  if (!o.split.empty()) {
-    const auto files = tool::write_split(o.split, in, o.modelling, found.plan.placement, devices, found.run);
-    wrote(fmt::format("{} stage{}", files.size(), files.size() == 1 ? "" : "s").c_str(), o.split);
-  }
-  if (!o.plan.empty()) {
-    weft::io::write_file(o.plan, [&](std::ostream& out) { weft::io::write_plan_json(out, record); });
-    wrote("plan", o.plan);
-  }
-  for (std::size_t i = 0; i < o.exports.size(); ++i) {
-    weft::io::write_file(o.exports[i].file, [&](std::ostream& out) { out << found.exports[i]; });
-    wrote("placement of layers", o.exports[i].file);
-  }
-  if (!o.html.empty()) {
-    weft::io::write_file(o.html,
-                         [&](std::ostream& out) { weft::report::write_placement_html(out, placed); });
-    wrote("report", o.html);
-  }
-  if (!o.sharding.empty()) {
-    const auto why = splits ? place::write_sharding(o, target, model, *split.best()) : "each op is on one device";
-    why.empty() ? wrote("sharding", o.sharding)
-                : fmt::print("no sharding written: {}; --parallel data or --parallel tensor asks for a step that "
-                             "devices share\n", why);
-  }
-  if (!o.schedule.empty()) {
-    place::write_schedule(o, *split.best());
-    wrote("schedule", o.schedule);
-  }
-  if (!o.trace.empty()) {
-    tool::write_trace(o.trace, found.run, model.model.ops, devices);
-    wrote("trace", o.trace);
-  }
-  if (!std::cout) {
-    throw weft::error("cannot write the summary to standard output");
-  }
-  if (place::is_stopped(o)) {
+private:
+  /// What is said after Ctrl-C where there is no plan yet.
+  int end_without_plan() {
+    line_.clear();
+    fmt::print(stderr, "place: ended before a plan was found for {} on {}\n", o_.model, o_.platform);
     return tool::interrupted;
   }
-  return placed.violations.empty() ? 0 : 1; // a plan that was read may need more memory than there is
-}
+
+  /// Looks for the largest batch; whether there is one.
+  bool find_batch() {
+    batches_ = place::largest_batch(o_, target_, max_examples, on_stage_);
+    o_.modelling.batch = batches_.largest;
+    o_.assumed["batch"] = {std::to_string(batches_.largest)};
+    if (batches_.largest == 0 && !place::is_stopped(o_)) {
+      line_.clear();
+      fmt::print(stderr, "place: no plan was found for {} on {} with a batch of 1{}\n", o_.model, o_.platform,
+                 o_.max_batch == options::batch_memory::accelerators && place::has_accelerators(target_.devices)
+                   ? " in the memory of accelerators; --max-batch=all counts that of hosts, too" : "");
+    }
+    return batches_.largest != 0;
+  }
+
+  /// Makes the model and its problem, with what it runs again and sends to the host.
+  void load() {
+    table_ = tool::efficiencies(o_.modelling, o_.launches.value_or(weft::cost::launches::single));
+    if (o_.modelling.recompute_least && !o_.modelling.offload_least) { // else both are compared
+      split_ = place::choose_recomputation(o_, target_, table_, on_stage_);
+    }
+    in_ = tool::load(o_.source, o_.modelling);
+    tool::fit_slots(in_.model, {&target_, 1});
+    tool::fit_links(o_.modelling, in_.model, target_);
+    check_outputs(o_, in_);
+    line_.show("estimating costs");
+    tool::fit_ccr(o_.modelling, in_, target_, table_);
+    if (o_.modelling.offload_least) {
+      sent_ = place::offload(o_, target_, in_, table_, on_stage_);
+    }
+    notes_ = in_.model.notes;
+    if (o_.memory_share < 1) {
+      own_notes_.push_back(fmt::format("memory: plans may use {:.4g} % of what the devices have, and sizes and shares "
+                                       "of it are of that part", o_.memory_share * 100));
+    }
+    notes_.insert(notes_.end(), own_notes_.begin(), own_notes_.end());
+    if (!sent_.note.empty()) {
+      notes_.push_back(sent_.note);
+    }
+    base_ = tool::make_estimate(o_.modelling, in_, target_, table_);
+    auto costs = tool::make_costs(o_.modelling, in_, target_, base_, notes_);
+    pinned_.emplace(o_, in_.model.ops, target_.devices, std::move(costs));
+    for (auto& note : pinned_->notes()) {
+      notes_.push_back(std::move(note));
+    }
+  }
+
+  const tool::problem& problem() const { return pinned_->problem(); }
+
+  void share() {
+    if (o_.shares && split_.ways.empty()) {
+      split_ = place::share_work(o_, target_, in_, on_stage_);
+    }
+  }
+
+  /// Says why the step is not run in the way that was asked for.
+  int refuse_way() {
+    if (place::is_stopped(o_)) {
+      return end_without_plan();
+    }
+    line_.clear();
+    throw weft::error(fmt::format("--parallel {}: {}", kind_of(o_.ways),
+                                  split_.ways.empty() ? split_.why_not : split_.ways.front().status));
+  }
+
+  /// Takes the way that was asked for, or the plan of a file, or the best of the ways and of plans with each op on one
+  /// device.
+  void find() {
+    if (o_.is_forced()) {
+      take_way();
+    } else {
+      found_ = !o_.from_plan.empty() ? place::replay(o_, in_, problem()) : search();
+      place::prefer_offloading(o_, problem(), sent_, found_);
+      found_.why = pinned_->named(std::move(found_.why));
+      splits_ = place::compare(o_, target_, in_, problem(), found_, split_);
+    }
+    if (splits_ && o_.modelling.recompute_least) { // what a plan op by op would run again may be something else
+      o_.modelling.recompute = split_.best()->how().recomputes;
+      o_.modelling.recomputed_blocks = weft::none;
+      place::record_recomputation(o_);
+    }
+  }
+
+  void take_way() {
+    auto untaken = place::tell_choice(o_, target_, std::nullopt, split_);
+    const auto& best = *split_.best();
+    line_.show(o_.from_plan.empty() ? "running plans for comparison" : "running the plan again");
+    found_ = o_.from_plan.empty()
+               ? place::answer_of(o_, target_, in_, best)
+               : place::replay(o_, place::model_of(o_, target_, in_, split_), *best.problem);
+    if (!untaken.empty()) {
+      found_.notes.push_back(std::move(untaken));
+    }
+    found_.baselines = place::baselines(o_, problem());
+    found_.bound = best.bound;
+    splits_ = true;
+  }
+
+  /// A plan with each op on one device, if one may be the one to take.
+  place::answer search() {
+    if (auto beaten = place::not_searched(o_, problem(), split_)) {
+      line_.show("running plans for comparison");
+      beaten->baselines = place::baselines(o_, problem());
+      return std::move(*beaten);
+    }
+    line_.show("searching");
+    if (o_.by_layers) {
+      return place::by_layer(o_, problem());
+    }
+    const auto on_progress = [&](const weft::progress& x) {
+      const bool joules = o_.objective == place::objective::energy;
+      line_.show_progress(fmt::format("searching: {:.4g} {} after {:.1f} s", joules ? x.best : x.best * 1e3,
+                                      joules ? "J" : "ms", x.seconds));
+    };
+    return place::search(o_, problem(), base_, {.on_progress = on_progress, .on_stage = on_stage_});
+  }
+
+  /// Says why there is no plan, and what would help.
+  int refuse() {
+    line_.clear();
+    const auto what = found_.proven ? fmt::format("{} does not fit on {}", in_.name, o_.platform)
+                                    : fmt::format("no plan was found for {} on {}", in_.name, o_.platform);
+    std::string help;
+    if (found_.lacks_memory) {
+      help = place::remedies(o_, target_, on_stage_);
+      help += smaller_batch(o_, target_, on_stage_);
+    }
+    fmt::print(stderr, "place: {}: {}\n{}", what, found_.why, help);
+    line_.clear();
+    return place::is_stopped(o_) ? tool::interrupted : 1;
+  }
+
+  const tool::input& model() const { return splits_ ? made_ : in_; }
+  const tool::problem& run_problem() const { return splits_ ? *split_.best()->problem : problem(); }
+
+  /// Notes on the plan, after those on the model and its costs.
+  void add_notes() {
+    if (o_.of_own_ops && place::why_not_split(o_, target_, in_).empty()) {
+      notes_.emplace_back("several devices may also split the batch, which this plan of the model's own ops does not "
+                          "do; --parallel auto compares");
+    }
+    if (!split_.why_not.empty() && split_.ways.empty() && o_.parallel_given) {
+      notes_.push_back("the work is not shared: " + split_.why_not);
+    }
+    notes_.insert(notes_.end(), found_.notes.begin(), found_.notes.end());
+    const auto add = [&](std::string note) {
+      if (!note.empty()) {
+        notes_.push_back(std::move(note));
+      }
+    };
+    if (!splits_) {
+      add(place::about_wide_numbers(o_, in_, problem(), found_.plan.placement));
+    }
+    if (o_.objective == place::objective::period) {
+      add(place::about_steps_in_flight(run_problem(), found_));
+    }
+    if (place::is_stopped(o_) && !o_.by_layers) { // by layer, all cuts were tried
+      add("ended by Ctrl-C with the best plan so far");
+    }
+    add(place::about_network(o_, target_.devices));
+  }
+
+  /// The plan and its run as reports tell them.
+  weft::report::placed_model analyse() {
+    if (splits_) {
+      notes_ = made_.model.notes;
+      notes_.insert(notes_.end(), own_notes_.begin(), own_notes_.end());
+    }
+    if (o_.parallel_given) {
+      o_.assumed["parallel"] = {splits_ ? to_string(split_.best()->how()) : "none"};
+    }
+    if (!o_.plan.empty()) {
+      record_ = place::record_of(o_, model(), run_problem(), found_, notes_);
+    }
+    add_notes();
+    auto name = in_.name;
+    if (o_.finds_batch()) {
+      const double seconds = o_.objective == place::objective::period
+                               ? weft::throughput::period(problem(), found_.plan.placement) : found_.run.makespan;
+      found_.result = place::about_batch(o_, target_, batches_, seconds) + (found_.result.empty() ? "" : "; ") +
+                      found_.result;
+      name += fmt::format(" with a batch of {}", batches_.largest);
+    }
+    auto [spread, uncertainty] = spread_of(o_, run_problem(), found_.plan);
+    return weft::report::make_placed_model(
+      run_problem(), found_.plan.placement, found_.run,
+      {.model = std::move(name),
+       .platform = o_.platform,
+       .strategy = found_.strategy,
+       .command = command_,
+       .assuming = tool::list_assumed(in_.model),
+       .result = found_.result,
+       .bound = found_.bound,
+       .baselines = found_.baselines,
+       .strategies = found_.tried,
+       .ways = std::move(split_.ways),
+       .sharding = splits_ ? place::about_sharding(target_, *split_.best()) : weft::report::sharding_summary{},
+       .front = found_.front,
+       .least_joules = found_.least_joules,
+       .front_is_exact = found_.front_is_exact,
+       .notes = std::move(notes_),
+       .guesses = target_.devices.notes(),
+       .contention = o_.contention,
+       .spread = std::move(spread),
+       .uncertainty = std::move(uncertainty)});
+  }
+
+  void write_model_and_plan() {
+    const auto& devices = target_.devices;
+    if (!o_.out.empty()) {
+      const auto left_out = tool::write_placed(o_.out, in_, o_.modelling, found_.plan.placement, devices);
+      wrote("model", o_.out);
+      for (const auto& note : left_out) {
+        fmt::print("note: {}\n", note);
+      }
+    }
+    if (!o_.split.empty()) {
+      const auto files = tool::write_split(o_.split, in_, o_.modelling, found_.plan.placement, devices, found_.run);
+      wrote(fmt::format("{} stage{}", files.size(), files.size() == 1 ? "" : "s"), o_.split);
+    }
+    if (!o_.plan.empty()) {
+      weft::io::write_file(o_.plan, [&](std::ostream& out) { weft::io::write_plan_json(out, record_); });
+      wrote("plan", o_.plan);
+    }
+    for (std::size_t i = 0; i < o_.exports.size(); ++i) {
+      weft::io::write_file(o_.exports[i].file, [&](std::ostream& out) { out << found_.exports[i]; });
+      wrote("placement of layers", o_.exports[i].file);
+    }
+  }
+
+  void write_about_run(const weft::report::placed_model& placed) {
+    if (!o_.html.empty()) {
+      weft::io::write_file(o_.html, [&](std::ostream& out) { weft::report::write_placement_html(out, placed); });
+      wrote("report", o_.html);
+    }
+    if (!o_.sharding.empty()) {
+      const auto why =
+        splits_ ? place::write_sharding(o_, target_, made_, *split_.best()) : std::string{"each op is on one device"};
+      why.empty() ? wrote("sharding", o_.sharding)
+                  : fmt::print("no sharding written: {}; --parallel data or --parallel tensor asks for a step that "
+                               "devices share\n", why);
+    }
+    if (!o_.schedule.empty()) {
+      place::write_schedule(o_, *split_.best());
+      wrote("schedule", o_.schedule);
+    }
+    if (!o_.trace.empty()) {
+      tool::write_trace(o_.trace, found_.run, model().model.ops, target_.devices);
+      wrote("trace", o_.trace);
+    }
+  }
+
+  std::string command_;
+  options o_;
+  tool::interrupt ctrl_c_;
+  status_line line_;
+  std::function<void(const std::string&)> on_stage_ = [this](const std::string& text) { line_.show(text); };
+  tool::target target_ = {};
+  place::tried_batches batches_ = {};
+  weft::cost::efficiency_table table_ = {};
+  tool::input in_ = {};
+  place::offloading sent_ = {};
+  tool::estimate base_ = {};
+  std::optional<place::pinned_problem> pinned_ = {};
+  place::parallel_answer split_ = {};
+  place::answer found_ = {};
+  bool splits_ = false;   ///< devices share the step
+  tool::input made_ = {}; ///< … this model of all of them
+  weft::io::plan_record record_ = {};
+  std::vector<std::string> notes_ = {};
+  std::vector<std::string> own_notes_ = {}; ///< on neither the model nor its costs
+};
 
 } // namespace
 
 int main(int argc, char** argv) {
-  return tool::main_of("place", argc, argv, run);
+  return tool::main_of("place", argc, argv, [](int count, char** words) { return session{count, words}.run(); });
 }

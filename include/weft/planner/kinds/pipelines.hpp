@@ -100,7 +100,8 @@ private:
   /// The shape that was asked for; 0 micro-batches: as many as suit.
   way given() const {
     const auto& x = t_.wanted();
-    return shape_of(std::max(1u, x.replicas), std::max(1u, x.stages), std::max(1u, x.ranks), std::max(1u, x.turns), x.micro_batches);
+    return shape_of(std::max(1u, x.replicas), std::max(1u, x.stages), std::max(1u, x.ranks), std::max(1u, x.turns),
+                    x.micro_batches);
   }
 
   /// The reason for which that is impossible, if one is known.
