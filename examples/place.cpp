@@ -231,7 +231,7 @@ public:
       return !found_.proven && place::is_stopped(o_) ? end_without_plan() : refuse();
     }
     line_.show("analysing the run");
-    made_ = splits_ ? place::model_of(o_, target_, in_, split_) : tool::input{};
+    made_ = splits_ ? place::model_of(o_, target_, in_, *split_.best(), own_notes_) : tool::input{};
     const auto placed = analyse();
     line_.clear();
     weft::report::write_summary(std::cout, placed);
@@ -343,7 +343,7 @@ private:
     line_.show(o_.from_plan.empty() ? "running plans for comparison" : "running the plan again");
     found_ = o_.from_plan.empty()
                ? place::answer_of(o_, target_, in_, best)
-               : place::replay(o_, place::model_of(o_, target_, in_, split_), *best.problem);
+               : place::replay(o_, place::model_of(o_, target_, in_, best, own_notes_), *best.problem);
     if (!untaken.empty()) {
       found_.notes.push_back(std::move(untaken));
     }
@@ -420,7 +420,6 @@ private:
   weft::report::placed_model analyse() {
     if (splits_) {
       notes_ = made_.model.notes;
-      notes_.insert(notes_.end(), own_notes_.begin(), own_notes_.end());
     }
     if (o_.parallel_given) {
       o_.assumed["parallel"] = {splits_ ? to_string(split_.best()->how()) : "none"};

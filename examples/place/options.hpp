@@ -58,7 +58,7 @@ struct options {
   /// One kind of ways was asked for.
   bool is_forced() const { return shares && ways.of != weft::planner::wanted_ways::which::all; }
   bool is_pipeline() const { return shares && ways.of == weft::planner::wanted_ways::which::pipeline; }
-  std::optional<weft::cost::launches> launches = {}; ///< none: single, or eager (`pipeline_launches`)
+  std::optional<weft::cost::launches> launches = {}; ///< none: `tool::launches_in_stages`, else single
   bool parallel_given = false;
   bool of_own_ops = false; ///< what else was asked for is about the model's own ops, so that no batch is split
   bool by_layers = false; ///< each layer on one device

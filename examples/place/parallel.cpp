@@ -74,6 +74,7 @@ std::string told(const planner::attempt& next) {
   case planner::way_kind::ops: return fmt::format("splitting each op among {} devices", w.ranks);
   case planner::way_kind::stages:
     return fmt::format("trying {} with {} micro-batches", report::name_of(compared_way{.how = w}), w.micro_batches);
+  case planner::way_kind::placed: return "searching";
   case planner::way_kind::batch: break;
   }
   return w.is_by_speed() ? "splitting the batch by speed"
@@ -164,11 +165,9 @@ void add_remark(const std::string& remark, report::way& w) {
 
 /// The line of a plan with each op on one device.
 report::way line_of(const problem& p, const answer& a, std::uint64_t batch) {
-  compared_way figures;
+  compared_way figures{.how = {.kind = planner::way_kind::placed}};
   planner::take_figures(p, a.plan.placement, a.run, 0, figures);
-  auto line = report::way_of(figures, batch, p.platform());
-  line.name = each_op_once;
-  return line;
+  return report::way_of(figures, batch, p.platform());
 }
 
 } // namespace
@@ -208,9 +207,8 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
   return split;
 }
 
-tool::input model_of(const options& o, const tool::target& target, const tool::input& in,
-                     const parallel_answer& split) {
-  const auto& x = *split.best();
+tool::input model_of(const options& o, const tool::target& target, const tool::input& in, const made_way& x,
+                     const std::vector<std::string>& own_notes) {
   auto with = o.modelling;
   with.recompute = x.how().recomputes ? x.how().recomputes : with.recompute;
   auto made = tool::load_with_batch(o.source, with, x.part->batch);
@@ -223,15 +221,16 @@ tool::input model_of(const options& o, const tool::target& target, const tool::i
   auto costed = made; // those of a micro-batch, of which passes are made, or those of all devices
   costed.model.ops = in_stages ? x.part->ops : x.ops;
   auto& notes = made.model.notes;
+  notes.insert(notes.end(), own_notes.begin(), own_notes.end());
   tool::make_costs(with, costed, target, tool::make_estimate(with, costed, target, table), notes);
   if (in_stages && by == cost::launches::eager) {
     notes.push_back(fmt::format("a framework in Python launches: its host takes {:.0f} µs for an op and {:.1f} ms for "
                                 "a pass of a stage, while accelerators run; --launches single is for a runtime",
                                 1e6 * cost::launch_seconds(by), 1e3 * cost::pass_launch_seconds(by)));
   }
-  if (split.all.least_batch != 0 && x.how().kind == planner::way_kind::batch) {
+  if (x.least_batch != 0) {
     notes.push_back(fmt::format("on these devices data parallelism is faster than one of them from a batch of {} on",
-                                split.all.least_batch));
+                                x.least_batch));
   }
   made.model.ops = x.ops;
   made.model.returned = x.returned;

@@ -41,8 +41,10 @@ parallel_answer share_work(const options& o, const tool::target& target, const t
                            const std::function<void(const std::string&)>& on_stage,
                            std::vector<std::optional<weft::recomputation>> recomputations = {});
 
-/// The model as all devices run it: its ops are those of all, and its notes say what their costs rest on.
-tool::input model_of(const options& o, const tool::target& target, const tool::input& in, const parallel_answer& split);
+/// The model as all devices run it: its ops are those of all. Its notes are those of the model, `own_notes`, and what
+/// their costs rest on.
+tool::input model_of(const options& o, const tool::target& target, const tool::input& in, const made_way& x,
+                     const std::vector<std::string>& own_notes);
 
 /// The plan of the way to take, with what runtimes read of its stages.
 answer answer_of(const options& o, const tool::target& target, const tool::input& in, const made_way& x);

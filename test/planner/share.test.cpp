@@ -173,7 +173,10 @@ TEST_CASE("share: the reasons for which there is no way") {
   const auto four = about({1e9, 1e9, 1e9, 1e9});
   CHECK(why_not(four, {.of = which::data, .replicas = 3}) == kinds{batch_not_for_devices});
   CHECK(why_not(four, {.of = which::data, .replicas = 9}) == kinds{few_alike_devices});
-  CHECK(why_not(four, {.of = which::data, .replicas = 1}) == kinds{batch_not_for_devices});
+  CHECK_THROWS_AS(four.ask({.of = which::data, .replicas = 1}), value_error);
+  CHECK_THROWS_AS(four.ask({.of = which::tensor, .ranks = 1}), value_error);
+  CHECK_THROWS_AS(planner::only({}), value_error);
+  CHECK(four.ask({.of = which::data, .ranks = 2}).kept.size() == 1); // replicas of two devices
   CHECK(why_not(four, {.of = which::data, .replicas = 4, .splits_experts = true}) == kinds{no_experts});
   CHECK(why_not(four, {.of = which::data, .replicas = 2, .by_speed = true}) == kinds{no_unlike_devices});
   CHECK(why_not(four, {.of = which::data, .replicas = 2, .ranks = 4}) == kinds{few_alike_devices});
@@ -216,6 +219,14 @@ TEST_CASE("share: the reasons for which there is no way") {
   auto broken = four;
   broken.net = [](std::uint64_t, auto) -> planner::model_step { throw value_error("net", "is broken"); };
   CHECK(why_not(broken, {.of = which::data, .replicas = 4}) == kinds{reason::kind::error});
+  auto parts_without_graph = four;
+  parts_without_graph.net = [net = four.net](std::uint64_t batch, auto again) {
+    auto made = net(batch, again);
+    made.graph = nullptr;
+    return made;
+  };
+  CHECK(why_not(parts_without_graph, {.of = which::data, .replicas = 2, .ranks = 2}) == kinds{axes_unknown});
+  CHECK(why_not(parts_without_graph, {.of = which::pipeline, .stages = 2, .ranks = 2}) == kinds{axes_unknown});
   CHECK(why_not(about({1e9, 1e9}, 10), {.of = which::data, .replicas = 2}) == kinds{too_large});
 }
 
@@ -270,6 +281,11 @@ TEST_CASE("share: what runs again is tried until all ways fit") {
   const auto free = about({1e9, 1e9}).ask({.of = which::data, .replicas = 2, .shards_updates = false});
   REQUIRE(free.kept.size() == 1);
   CHECK(!free.kept.front()->how().recomputes);
+  CHECK(free.all_fit);
+  auto none_to_run_again = q;
+  none_to_run_again.how.recomputations = {recomputation::attention, std::nullopt}; // the model has no attentions
+  const auto without = none_to_run_again.ask({.of = which::data, .replicas = 2, .shards_updates = false});
+  CHECK(!without.ways.empty());
   CHECK(std::any_of(all.ways.begin(), all.ways.end(), [](const auto& w) { return w.how.recomputes.has_value(); }) ==
         std::any_of(all.ways.begin(), all.ways.end(), [](const auto& w) { return w.why_not && !w.how.recomputes; }));
 }

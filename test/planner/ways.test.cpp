@@ -36,7 +36,7 @@ bool same(const planner::wanted_ways& a, const planner::wanted_ways& b) {
 }
 
 way random_way(rng& random) {
-  way w{.kind = static_cast<way_kind>(random.below(3))};
+  way w{.kind = static_cast<way_kind>(random.below(3))}; // none that is placed
   const auto count = [&] { return static_cast<std::uint32_t>(1 + random.below(4)); };
   if (w.kind == way_kind::batch) {
     w.replicas = 1 + count();
@@ -55,8 +55,8 @@ way random_way(rng& random) {
     w.replicas = count();
     w.stages = count();
     w.ranks = count();
-    w.turns = w.stages > 1 ? count() : 1;
-    w.micro_batches = 1 + random.below(100);
+    w.turns = count();
+    w.micro_batches = random.below(2) == 0 ? random.below(100) : 1000 * random.below(4'000'000'000);
     w.shards_updates = w.replicas > 1 && random.below(2) == 0;
   }
   return w;
@@ -82,6 +82,8 @@ TEST_CASE("ways: texts") {
   CHECK(planner::wanted_from("accumulate=3").micro_batches == 3);
   CHECK(planner::wanted_from("data=3,by-speed=1+0+7").examples == std::vector<std::uint64_t>{1, 0, 7});
   CHECK(to_string(way{.kind = way_kind::stages, .micro_batches = 8}) == "accumulate=8");
+  CHECK(to_string(way{.kind = way_kind::stages, .micro_batches = 0}) == "accumulate");
+  CHECK(to_string(way{.kind = way_kind::placed}) == "none");
   CHECK(to_string(way{.replicas = 2, .examples = {5, 0, 3}}) == "data=3,whole,by-speed=5+0+3");
   for (const char* bad :
        {"", ",", "none", "tensors", "data=", "data=x", "data=1", "data=2,", "data=2,,whole", "data,sharded", "=2",
@@ -159,6 +161,10 @@ TEST_CASE("choice: features have to pay for themselves, and the line says which 
   all.add(made(2, 97));
   all.add(made(4, 96));
   const auto machine = joined(std::vector<device>(4, device{.kind = device_kind::gpu}));
+  auto alone = made(1, 100);
+  alone->figures.how = {.kind = way_kind::placed};
+  CHECK(report::strategy_of(*alone, 8, machine) == "each op on one device");
+  CHECK(report::range_of(machine, {}).empty());
   const planner::placed_ops once{.way = {.seconds = 100}, .seconds = 100};
   const auto simple = planner::choose(all, once, 0.05);
   CHECK(!simple.shared);

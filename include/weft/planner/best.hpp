@@ -19,10 +19,12 @@ namespace weft::planner {
 /// // best.taken()->how(), ->run, ->found, ->ops; best.ways.ways: the others, with the reasons for which they are not
 /// ```
 /// The same arguments give the same result, for any number of jobs, if the budget is in moves and nothing stops it. The
-/// result refers to the machine. Throws what `model` throws, and `error` for a step that cannot run anywhere.
+/// result refers to the machine. Throws as `share`.
 /// Complexity: a simulated run per way, and the search.
 best_way best(const step_source& model, const model_step& whole, const platform<>& machine, const step_costs& costs,
               const options& how = {}, const search_budget& budget = {});
+best_way best(const step_source&, const model_step&, const platform<>&&, const step_costs&, const options& = {},
+              const search_budget& = {}) = delete;
 
 } // namespace weft::planner
 

@@ -47,7 +47,7 @@ struct untaken {
 /// The way to take.
 struct choice {
   std::shared_ptr<made_way> shared = {};   ///< null: the plan with each op on one device, if there is one
-  bool has_any = false;
+  bool has_any = false;                    ///< something may be taken
   std::optional<untaken> faster = {};
 };
 

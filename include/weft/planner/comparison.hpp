@@ -8,7 +8,6 @@
 #include "weft/planner/way.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -25,8 +24,8 @@ struct comparison {
   std::vector<std::shared_ptr<made_way>> kept = {}; ///< that fit, of which none makes another one needless
   std::shared_ptr<made_way> best = {};   ///< of these the one to take; null without any
   std::vector<reason> why_not = {};      ///< the reasons for which there are none, or no others
-  bool all_fit = true;                   ///< of those that were tried, also of those that `ways` leaves out
-  std::uint64_t least_batch = 0; ///< from which on replicas on these devices are faster than one of them; 0: not known
+  /// All that were tried fit, also those that `ways` leaves out; of several choices of what runs again, with the last.
+  bool all_fit = true;
 
   /// The fastest of those that are kept; null if there are none.
   const made_way* fastest() const {

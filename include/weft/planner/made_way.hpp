@@ -86,6 +86,7 @@ struct made_way {
   lower_bound bound = {};                   ///< on the time of a step, however it is shared
   parallel::sharding sharding = {};         ///< of parameters; without devices: not of stages
   reduced_gradients reduced = {};
+  std::uint64_t least_batch = 0; ///< from which on replicas are faster than one device; 0: not known
   std::size_t experts = 0;                  ///< that are on one replica each
   split_of_ops split = {};
   stages_of_layers stages = {};

@@ -25,6 +25,7 @@ struct attempt {
   way how = {};
 };
 
+/// Options of `share` and `best`.
 struct options {
   wanted_ways ways = {};
   contention_model contention = contention_model::none; ///< of transfers on links
@@ -33,7 +34,8 @@ struct options {
   unsigned jobs = 1;         ///< threads of the search for splits of ops
   stop_pointer stop = nullptr; ///< ends with the best way so far; must outlive the work
   std::function<void(const attempt&)> on_attempt = {};
-  /// What is run again for the backward pass, one after the other until all ways fit; empty: as the model does.
+  /// What is run again for the backward pass, one after the other until all ways fit; empty: as the model does. A plan
+  /// with each op on one device is searched for with the step as it is given.
   std::vector<std::optional<recomputation>> recomputations = {};
 };
 

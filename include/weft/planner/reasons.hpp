@@ -68,22 +68,23 @@ struct reason {
   std::uint64_t batch = 0; ///< with which it is so; 0: with any
   byte_count needed = 0, left = 0, capacity = 0;
   device_id device = none;
+  std::vector<device_id> without_room = {}, full = {}; ///< devices that hold no example, and that hold no more
   infeasibility cause = {};
   std::string name = {};
 
   explicit operator bool() const { return is != kind::nothing; }
-  friend bool operator==(const reason& a, const reason& b) {
-    return a.is == b.is && a.have == b.have && a.asked == b.asked && a.replicas == b.replicas && a.batch == b.batch &&
-           a.needed == b.needed && a.left == b.left && a.capacity == b.capacity && a.device == b.device &&
-           a.name == b.name;
-  }
+  friend bool operator==(const reason&, const reason&) = default;
 };
 
 /// A way that cannot be made.
 class refusal : public error {
 public:
   explicit refusal(reason why)
-      : error{why.is == reason::kind::error ? why.name : "the step cannot be shared that way"}, why_{std::move(why)} {}
+      : error{why.is == reason::kind::error ? why.name
+                                            : "the step cannot be shared that way, for reason " +
+                                                std::to_string(static_cast<int>(why.is)) +
+                                                "; report::sentence(e.why(), machine) says it in words"},
+        why_{std::move(why)} {}
   const reason& why() const { return why_; }
 
 private:

@@ -16,10 +16,11 @@ namespace weft::planner {
 /// tried one after the other until all ways fit. Ways are in the order of their times, and `best` is the one to take.
 ///
 /// The same arguments give the same result, for any number of jobs, unless it is stopped. The result refers to the
-/// machine. Throws what `model` throws.
+/// machine. Throws `value_error` for ways that none can be; an `error` of `model` is a reason.
 /// Complexity: a simulated run per way.
 comparison share(const step_source& model, const model_step& whole, const platform<>& machine, const step_costs& costs,
                  const options& how);
+comparison share(const step_source&, const model_step&, const platform<>&&, const step_costs&, const options&) = delete;
 
 } // namespace weft::planner
 

@@ -105,7 +105,9 @@ inline reason why_not_in_stages(const model_step& s) {
 /// The reason for which its ops are not split.
 inline reason why_not_along_axes(const model_step& s) {
   using enum reason::kind;
-  return has_axes(s) && !s.times_of_whole ? reason{} : reason{.is = s.joins_ops ? axes_of_fused_ops : axes_unknown};
+  return s.times_of_whole ? reason{.is = times_of_whole_batch}
+         : has_axes(s)    ? reason{}
+                          : reason{.is = s.joins_ops ? axes_of_fused_ops : axes_unknown};
 }
 
 /// The bytes of all gradients of a step; 0 if it trains nothing. Throws `refusal` if its updates are not understood.

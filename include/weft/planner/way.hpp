@@ -2,10 +2,10 @@
 /// A way in which devices share a step, as a value, and the ways that are asked for.
 #pragma once
 
+#include "weft/core/error.hpp"
 #include "weft/parallel/simplest_way.hpp"
 #include "weft/workload/recomputation.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,8 +17,9 @@ namespace weft::planner {
 /// The kinds of ways to share a step.
 enum class way_kind : std::uint8_t {
   batch, ///< replicas with a part of the batch each
-  ops,   ///< each op in parts, among all devices or among those of each replica
-  stages ///< layers in stages, which work on different micro-batches; or one after the other on one device
+  ops,    ///< each op in parts, among all devices or among those of each replica
+  stages, ///< layers in stages, which work on different micro-batches; or one after the other on one device
+  placed  ///< nothing is shared: each op is on one device
 };
 
 /// A way in which devices share a step: `replicas` × `stages` × `ranks` of them.
@@ -44,7 +45,8 @@ struct way {
   friend bool operator==(const way&, const way&) = default;
 };
 
-/// What those need who run a step that way. `recomputes`: its ops run again, whoever asked for it.
+/// The way in the numbers that say how complicated it is (`parallel::simplest_within`). `recomputes`: ops of its model
+/// run again, whoever asked for it.
 inline parallel::configuration features_of(const way& w, bool recomputes) {
   return {.devices = static_cast<std::uint32_t>(w.num_devices()),
           .replicas = w.replicas,
@@ -55,24 +57,27 @@ inline parallel::configuration features_of(const way& w, bool recomputes) {
           .shards_updates = w.shards_updates,
           .splits_experts = w.splits_experts,
           .on_unlike_devices = w.is_by_speed(),
-          .recomputes = recomputes};
+          .recomputes = recomputes || w.recomputes.has_value()};
 }
 
-/// A short text that names the way, such as `data=8,sharded`, `tensor=4`, `pipeline=2,data=2,micro-batches=8,whole` or
-/// `accumulate=4`.
+/// A short text that names the way, such as `data=8,sharded`, `tensor=4`, `pipeline=2,data=2,micro-batches=8,whole`,
+/// `accumulate=4` or `none`, but for what runs again.
 inline std::string to_string(const way& w) {
   const auto with = [](const char* name, std::uint64_t x) { return name + std::to_string(x); };
   const char* const updates = w.shards_updates ? ",sharded" : ",whole";
+  if (w.kind == way_kind::placed) {
+    return "none";
+  }
   if (w.kind == way_kind::ops) {
     return w.replicas > 1 ? with("data=", w.replicas) + with(",tensor=", w.ranks) : with("tensor=", w.ranks);
   }
   if (w.kind == way_kind::stages) {
-    auto text = w.num_devices() == 1 ? with("accumulate=", w.micro_batches)
-                                     : with("pipeline=", w.stages) +
-                                         (w.replicas > 1 ? with(",data=", w.replicas) : "") +
-                                         (w.ranks > 1 ? with(",tensor=", w.ranks) : "") +
-                                         with(",micro-batches=", w.micro_batches) +
-                                         (w.turns > 1 ? with(",turns=", w.turns) : "");
+    const bool is_one = w.num_devices() == 1 && w.turns == 1;
+    std::string text = is_one ? "accumulate" : with("pipeline=", w.stages);
+    text += w.replicas > 1 ? with(",data=", w.replicas) : "";
+    text += w.ranks > 1 ? with(",tensor=", w.ranks) : "";
+    text += w.micro_batches > 0 ? with(is_one ? "=" : ",micro-batches=", w.micro_batches) : "";
+    text += w.turns > 1 ? with(",turns=", w.turns) : "";
     return text + (w.replicas > 1 ? updates : "");
   }
   auto text = with("data=", w.is_by_speed() ? w.examples.size() : w.replicas) + updates;
@@ -107,9 +112,15 @@ struct wanted_ways {
   bool is_data_and_tensor() const { return of == which::data && ranks > 1; }
 };
 
-/// The request for that way alone.
+/// The request for that way alone; what runs again, `options::recomputations` asks for. Throws `value_error` for what
+/// is no way to share a step.
 inline wanted_ways only(const way& w) {
   using which = wanted_ways::which;
+  const bool is_none = w.kind == way_kind::placed || (w.kind == way_kind::batch && w.num_devices() < 2) ||
+                       (w.kind == way_kind::ops && w.ranks < 2) || w.num_devices() == 0;
+  if (is_none) {
+    throw value_error("way '" + to_string(w) + "'", "shares nothing; give it several devices, or micro-batches");
+  }
   wanted_ways x{.of = w.kind == way_kind::batch    ? which::data
                       : w.kind == way_kind::stages ? which::pipeline
                       : w.replicas > 1             ? which::data

@@ -56,7 +56,7 @@ public:
         fail("write " + std::string{first.name} + "=N for N devices before what follows");
       }
     } else if (text_ != "auto") {
-      fail("write none, auto, data or tensor, data=N or tensor=N for N devices, pipeline=K for K stages, or "
+      fail("write auto, data or tensor, data=N or tensor=N for N devices, pipeline=K for K stages, or "
            "accumulate=M for M micro-batches");
     }
     return x_;
@@ -71,6 +71,9 @@ private:
   Number number(const named_value& part, std::string_view digits) const {
     Number x = 0;
     const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
+    if (failed == std::errc::result_out_of_range) {
+      fail(std::string{part.name} + "=" + std::string{part.value} + " is too large a number");
+    }
     if (failed != std::errc{} || end != digits.data() + digits.size()) {
       fail(std::string{part.name} + "=" + std::string{part.value} + " has no integer; write, for example, " +
            std::string{part.name} + "=2");
@@ -156,14 +159,14 @@ private:
              "sharded, for N replicas with T devices per stage each, M micro-batches, V stages on each device, and how "
              "replicas update; or accumulate=M, and after that data=N, for M micro-batches of one stage");
       }
-      const auto given = number(part, part.value);
+      const auto given = is_micro ? number<std::uint64_t>(part, part.value) : number(part, part.value);
       if (given == 0) {
         fail(std::string{part.name} + ": give at least 1");
       }
       if (is_micro) {
         x_.micro_batches = given;
       } else {
-        *count = given;
+        *count = static_cast<std::uint32_t>(given);
       }
     }
     if (x_.shards_updates && *x_.shards_updates && x_.replicas < 2) {

@@ -113,6 +113,20 @@ inline std::string figure_of(const planner::reason& r, const platform<>& p, std:
                               : r.name;
 }
 
+/// The devices that hold no example, and those that hold no more; empty if there are none.
+inline std::string limits_text(const std::vector<device_id>& without_room, const std::vector<device_id>& full,
+                               const platform<>& p) {
+  const auto listed = [&](const std::vector<device_id>& devices) {
+    std::string names;
+    for (const device_id d : devices) {
+      names += (names.empty() ? "" : ", ") + device_name(p, d);
+    }
+    return names;
+  };
+  const auto no_more = (without_room.empty() ? "no more samples fit on " : ", and no more on ") + listed(full);
+  return (without_room.empty() ? "" : "no sample fits on " + listed(without_room)) + (full.empty() ? "" : no_more);
+}
+
 } // namespace detail
 
 /// A reason as a sentence without a full stop; empty for none.
@@ -134,11 +148,12 @@ inline std::string sentence(const planner::reason& r, const platform<>& p) {
       from.remove_prefix(close + 1);
     }
   }
-  if (r.is == one_by_speed && r.device != none) {
-    text += "; no sample fits on " + device_name(p, r.device);
-  }
-  return text;
+  const auto limits = detail::limits_text(r.without_room, r.full, p);
+  return text + (limits.empty() ? "" : "; " + limits);
 }
+
+/// The name of the plan with each op on one device, among ways.
+inline constexpr std::string_view each_op_once = "each op on one device";
 
 /// The name of a way for tables, such as `8 × data, sharded updates` or `2 × data, 4 × tensor`.
 inline std::string name_of(const planner::compared_way& x) {
@@ -146,6 +161,9 @@ inline std::string name_of(const planner::compared_way& x) {
   const auto times = [](std::uint64_t n, const char* what) { return std::to_string(n) + " × " + what; };
   if (x.why_not.is == planner::reason::kind::too_large) {
     return "without micro-batches";
+  }
+  if (w.kind == planner::way_kind::placed) {
+    return std::string{each_op_once};
   }
   if (w.kind == planner::way_kind::batch && w.is_by_speed()) {
     return times(w.replicas, "data by speed") + (w.shards_updates ? ", sharded" : "");
@@ -171,8 +189,8 @@ inline std::string name_of(const planner::compared_way& x) {
 
 /// Devices by their names, as short as can be, and their order if it is not that of their numbers.
 inline std::string range_of(const platform<>& p, const std::vector<device_id>& devices) {
-  if (devices.size() == 1) {
-    return device_name(p, devices.front());
+  if (devices.size() < 2) {
+    return devices.empty() ? std::string{} : device_name(p, devices.front());
   }
   const auto [first, last] = std::minmax_element(devices.begin(), devices.end());
   bool leaves_out = false;
@@ -194,20 +212,15 @@ namespace detail {
 
 /// The parts by speed that memory limits: which devices are full, or what each of them holds if that is too little.
 inline std::string about_limits(const planner::compared_way& x, const platform<>& p) {
-  std::string held, full, none;
+  std::string held;
+  std::vector<device_id> without_room, full;
   for (std::size_t i = 0; i < x.limits.limits.size(); ++i) {
-    const auto name = device_name(p, x.limited[i]);
-    held += (held.empty() ? "" : ", ") + std::to_string(x.limits.limits[i]) + " on " + name;
+    held += (held.empty() ? "" : ", ") + std::to_string(x.limits.limits[i]) + " on " + device_name(p, x.limited[i]);
     if (x.limits.samples[i] == x.limits.limits[i]) {
-      auto& list = x.limits.limits[i] == 0 ? none : full;
-      list += (list.empty() ? "" : ", ") + name;
+      (x.limits.limits[i] == 0 ? without_room : full).push_back(x.limited[i]);
     }
   }
-  if (x.limits.left > 0) {
-    return " (" + held + ")";
-  }
-  const auto no_more = (none.empty() ? "no more samples fit on " : ", and no more on ") + full;
-  return (none.empty() ? "" : "no sample fits on " + none) + (full.empty() ? "" : no_more);
+  return x.limits.left > 0 ? " (" + held + ")" : limits_text(without_room, full, p);
 }
 
 inline std::string percent(double share, int decimals) { return fixed(100 * share, decimals) + " %"; }
@@ -316,13 +329,11 @@ inline std::string strategy_of(const planner::made_way& x, std::uint64_t batch, 
   switch (x.how().kind) {
   case planner::way_kind::ops: return detail::strategy_of_ops(x, p);
   case planner::way_kind::stages: return detail::strategy_of_stages(x, p);
+  case planner::way_kind::placed: return std::string{each_op_once};
   case planner::way_kind::batch: break;
   }
   return detail::strategy_of_batches(x, batch, p);
 }
-
-/// The name of the plan with each op on one device, among ways.
-inline constexpr std::string_view each_op_once = "each op on one device";
 
 /// What the best way does, or why there is none.
 inline std::string strategy_of(const planner::best_way& x, std::uint64_t batch, const platform<>& p) {

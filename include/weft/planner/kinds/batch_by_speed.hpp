@@ -164,7 +164,8 @@ private:
 
   /// Whether its step fits with parts by speed alone.
   bool try_one(bool sharded) {
-    t_.tell({attempt::kind::way, {.examples = std::vector<std::uint64_t>(devices_.size(), 0)}});
+    t_.tell({attempt::kind::way,
+             {.shards_updates = sharded, .examples = std::vector<std::uint64_t>(devices_.size(), 0)}});
     const auto parts = make_one(sharded);
     if (!made_) {
       if (wanted_.shards_updates) {
@@ -186,9 +187,9 @@ private:
     }
     if (count_sharing(parts.samples) < 2) { // which is no way to share the batch
       why_one_ = {.is = reason::kind::one_by_speed};
-      for (std::size_t i = 0; i < parts.limits.size(); ++i) { // the first that has no room for any
-        if (parts.limits[i] == 0 && why_one_.device == none) {
-          why_one_.device = devices_[i];
+      for (std::size_t i = 0; i < parts.limits.size(); ++i) {
+        if (parts.samples[i] == parts.limits[i]) {
+          (parts.limits[i] == 0 ? why_one_.without_room : why_one_.full).push_back(devices_[i]);
         }
       }
       return false;

@@ -44,12 +44,9 @@ inline bool fits_one_device(const task& t, device_id device) {
   return x.fits();
 }
 
-/// A kind of ways: what proposes, bounds and makes them for the devices that are alike. `may_be_at_once`: the machine
-/// holds the whole step at once. Where there are none, it says why.
-struct kind_of_way {
-  way_kind kind;
-  void (*compare)(const task& t, const std::vector<device_id>& alike, bool may_be_at_once, comparison& all);
-};
+/// A kind of ways: proposes, bounds and makes them for the devices that are alike. `may_be_at_once`: the machine holds
+/// the whole step at once. Where there are none, it says why.
+using kind_of_way = void (*)(const task& t, const std::vector<device_id>& alike, bool may_be_at_once, comparison& all);
 
 inline void compare_batches(const task& t, const std::vector<device_id>& alike, bool may_be_at_once, comparison& all) {
   using which = wanted_ways::which;
@@ -97,8 +94,7 @@ inline void compare_ops(const task& t, const std::vector<device_id>& alike, bool
 }
 
 /// The kinds of ways, in the order in which they are tried.
-inline constexpr kind_of_way kinds_of_ways[] = {
-  {way_kind::batch, &compare_batches}, {way_kind::stages, &compare_stages}, {way_kind::ops, &compare_ops}};
+inline constexpr kind_of_way kinds_of_ways[] = {&compare_batches, &compare_stages, &compare_ops};
 
 /// The reason for which the step fits into no number of parts that run at once: it holds more at some moment than all
 /// devices together have.
@@ -126,10 +122,10 @@ inline comparison shared_as(const task& t) {
   const auto too_large =
     t.wanted().asks_for(wanted_ways::which::pipeline) ? reason{} : why_too_large(whole);
   if (too_large) {
-    all.add_misfit({.recomputes = t.recomputes()}, too_large);
+    all.add_misfit({.kind = way_kind::placed, .recomputes = t.recomputes()}, too_large);
   }
-  for (const auto& kind : kinds_of_ways) {
-    kind.compare(t, alike, !too_large, all);
+  for (const auto compare : kinds_of_ways) {
+    compare(t, alike, !too_large, all);
   }
   if (!all.kept.empty()) {
     const auto bound = bound_on_any_way(whole);
@@ -140,15 +136,33 @@ inline comparison shared_as(const task& t) {
   return all;
 }
 
+/// Throws `value_error` for a request that no way can meet.
+inline void check(const wanted_ways& x) {
+  using which = wanted_ways::which;
+  if ((x.asks_for(which::tensor) && x.ranks == 1) || (x.asks_for(which::data) && x.replicas == 1)) {
+    throw value_error("wanted_ways", "one device shares nothing; ask for at least 2, or for 0 to have as many as suit");
+  }
+}
+
 /// The search of `share`.
 inline comparison share_in_ways(const step_source& model, const model_step& whole, const platform<>& machine,
                                 const step_costs& costs, const options& how) {
+  check(how.ways);
   comparison all;
   if (how.recomputations.empty()) {
     all = shared_as({model, whole, machine, costs, how});
   }
   for (const auto& again : how.recomputations) {
-    const auto own = again ? std::optional{model(whole.batch, again)} : std::nullopt;
+    std::optional<model_step> own;
+    try {
+      own = again ? std::optional{model(whole.batch, again)} : std::nullopt;
+    } catch (const error& e) { // such as a model without blocks
+      all.why_not = {reason_of(e)};
+      continue;
+    }
+    if (own) {
+      own->batch = whole.batch;
+    }
     const task t{model, own ? *own : whole, machine, costs, how, again};
     auto some = shared_as(t);
     std::move(some.ways.begin(), some.ways.end(), std::back_inserter(all.ways));
@@ -156,8 +170,8 @@ inline comparison share_in_ways(const step_source& model, const model_step& whol
       all.keep(std::move(x));
     }
     all.why_not = std::move(some.why_not);
-    all.least_batch = some.least_batch;
-    if (some.all_fit || t.is_stopped()) {
+    all.all_fit = some.all_fit;
+    if (all.all_fit || t.is_stopped()) {
       break;
     }
   }

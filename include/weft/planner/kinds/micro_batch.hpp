@@ -78,7 +78,6 @@ public:
   /// Of so many examples. Throws `refusal` if the model cannot be done in micro-batches.
   micro_batch(const task& t, std::uint64_t examples)
       : t_{t}, part_{std::make_shared<model_step>(t.with_batch(examples))} {
-    part_->batch = examples;
     const auto other = t.with_batch(2 * examples);
     if (!parallel::have_same_ops(ops(), other.ops)) {
       throw refusal{{.is = reason::kind::ops_depend_on_batch}};

@@ -80,7 +80,11 @@ public:
 private:
   /// The step of a replica.
   static std::shared_ptr<const model_step> part_of(const task& t, std::size_t replicas) {
-    return std::make_shared<const model_step>(replicas > 1 ? t.with_batch(t.whole().batch / replicas) : t.whole());
+    auto part = std::make_shared<const model_step>(replicas > 1 ? t.with_batch(t.whole().batch / replicas) : t.whole());
+    if (auto why = why_not_along_axes(*part)) {
+      throw refusal{std::move(why)};
+    }
+    return part;
   }
 
   std::size_t replicas() const { return groups_.size(); }
@@ -201,10 +205,19 @@ private:
 inline std::vector<std::pair<std::size_t, std::size_t>> proposed_op_splits(const wanted_ways& wanted,
                                                                            std::size_t devices, std::uint64_t batch) {
   using which = wanted_ways::which;
-  if (wanted.asks_for(which::data)) {
-    return {{wanted.replicas, wanted.ranks}};
-  }
   std::vector<std::pair<std::size_t, std::size_t>> ways;
+  if (wanted.asks_for(which::data)) {
+    const auto most = std::max<std::size_t>(devices / wanted.ranks, 2);
+    for (auto replicas = most; wanted.replicas == 0 && replicas > 1; --replicas) {
+      if (batch % replicas == 0) {
+        ways.emplace_back(replicas, wanted.ranks);
+      }
+    }
+    if (ways.empty()) {
+      ways.emplace_back(wanted.replicas != 0 ? wanted.replicas : most, wanted.ranks);
+    }
+    return ways;
+  }
   const std::size_t given = wanted.asks_for(which::tensor) ? wanted.ranks : 0;
   const std::size_t most = given != 0 ? given : devices;
   for (std::size_t ranks = 2; ranks < devices && wanted.asks_for(which::all); ranks *= 2) {
@@ -272,12 +285,13 @@ inline void compare_op_splits(const task& t, const std::vector<device_id>& devic
           break;
         }
       }
-    } catch (const refusal& e) {
-      if (!t.is_stopped()) { // else the search had no time
-        all.add_misfit(how, e.why());
-      }
     } catch (const error& e) { // such as extents that do not follow from another batch
-      all.why_not = {reason_of(e)};
+      const auto why = reason_of(e);
+      if (why.is != reason::kind::no_splits_fit) {
+        all.why_not = {why};
+      } else if (!t.is_stopped()) { // else the search had no time
+        all.add_misfit(how, why);
+      }
     }
   }
 }

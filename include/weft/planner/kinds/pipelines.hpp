@@ -19,6 +19,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ public:
     if (found_.kept.empty() && all_.kept.empty()) {
       try_each(reserve_);
     }
-    if (is_given_ && found_.ways.empty()) {
+    if (is_given_ && found_.ways.empty() && why_not_) {
       all_.why_not = {why_not_};
     }
     hand_over();
@@ -198,6 +199,8 @@ private:
         }
         if (s.passes() <= max_passes) {
           add_count(s, counts);
+        } else if (counts.empty()) {
+          why_not_ = {.is = reason::kind::too_many_passes, .have = s.passes(), .asked = max_passes};
         }
         if (s.micro_batches % 2 != 0) {
           break;
@@ -214,6 +217,10 @@ private:
 
   void add_count(const way& s, std::vector<candidate>& counts) {
     if (const auto* model = model_of(s)) {
+      if (auto why = s.ranks > 1 ? why_not_along_axes(*model->part()) : reason{}) {
+        why_not_ = std::move(why);
+        return;
+      }
       const double each = model->seconds_of_stage(s, devices_.front());
       constexpr double forward = 0.25; // of a pass at least; more where nothing is run again
       const auto count = static_cast<double>(s.micro_batches);
@@ -242,7 +249,8 @@ private:
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double least = infinity;
     const double gain = 1 + t_.how().least_gain;
-    const auto features = features_of(s, false);
+    auto features = features_of(s, false);
+    features.shards_updates = false; // which is tried where nothing else fits
     for (const auto& some : {std::cref(all_), std::cref(found_)}) {
       for (const auto& x : some.get().kept) {
         const bool is_simpler = parallel::is_simpler(features, x->features);
@@ -252,9 +260,10 @@ private:
     return is_given_ ? infinity : least;
   }
 
-  /// As a way whose number of micro-batches says nothing.
+  /// As a way whose numbers of micro-batches and turns say nothing.
   static way in_any_number(way s) {
     s.micro_batches = 0;
+    s.turns = 1;
     return s;
   }
 

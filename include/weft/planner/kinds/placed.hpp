@@ -51,6 +51,7 @@ inline std::shared_ptr<made_way> search_placement(const model_step& whole, const
                                                   const search_budget& budget) {
   auto x = std::make_shared<made_way>();
   x->part = std::make_shared<const model_step>(whole);
+  x->figures.how = {.kind = way_kind::placed};
   x->ops = whole.ops;
   x->returned = whole.returned;
   x->problem = std::make_unique<instance>(x->ops, machine, cost::lowered{costs.ops, x->ops, machine});

@@ -64,7 +64,6 @@ public:
       auto& other = others_[count];
       if (other.batch == 0) {
         other = t.with_batch(count);
-        other.batch = count;
       }
       all_.push_back(&other.ops);
     }
@@ -102,8 +101,7 @@ inline parallel::sharding sharding_of_replicas(const model_step& part, const std
 
 /// The step of a replica. Throws `refusal` if it does as much work as the whole one.
 inline std::shared_ptr<const model_step> part_of_batch(const task& t, const model_step& whole, std::uint64_t examples) {
-  auto part = std::make_shared<model_step>(t.with_batch(examples));
-  part->batch = examples;
+  auto part = std::make_shared<const model_step>(t.with_batch(examples));
   if (examples < whole.batch / 10 * 9 && total_work(part->ops) > 0.95 * total_work(whole.ops)) {
     throw refusal{{.is = reason::kind::fixed_batch}};
   }
@@ -160,8 +158,7 @@ inline std::vector<device_id> best_joined(const task& t, const std::vector<devic
 inline std::uint64_t least_batch_that_pays(const task& t, const batch_split& like) {
   for (std::uint64_t batch = like.devices.size(); batch < t.whole().batch && !t.is_stopped(); batch *= 2) {
     try {
-      auto whole = t.with_batch(batch);
-      whole.batch = batch;
+      const auto whole = t.with_batch(batch);
       const auto x = make_replicas(t, whole, even_split(t, like.devices, batch, like.how.shards_updates,
                                                like.how.splits_experts));
       if (x && x->fits() && x->run.makespan < seconds_alone(t, whole.ops, like.devices.front())) {
@@ -207,7 +204,10 @@ public:
     }
     if (pays_) {
       t_.tell({attempt::kind::least_batch, pays_->how});
-      all_.least_batch = least_batch_that_pays(t_, *pays_);
+      const auto least = least_batch_that_pays(t_, *pays_);
+      for (const auto& x : all_.kept) {
+        x->least_batch = least;
+      }
     }
     if (all_.ways.empty() && all_.why_not.empty()) {
       all_.why_not = {why_none()};

@@ -33,8 +33,11 @@ public:
   bool is_stopped() const { return how_.stop != nullptr && how_.stop->stop_requested(); }
 
   /// The step with so many examples.
-  model_step with_batch(std::uint64_t batch) const { return model_(batch, again_); }
-  const step_source& model() const { return model_; }
+  model_step with_batch(std::uint64_t batch) const {
+    auto made = model_(batch, again_);
+    made.batch = batch;
+    return made;
+  }
 
   /// The devices of a mesh among these, by the links that join them.
   std::vector<device_id> joined(const std::vector<device_id>& among,
