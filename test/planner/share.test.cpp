@@ -226,7 +226,7 @@ TEST_CASE("share: the reasons for which there is no way") {
     return made;
   };
   CHECK(why_not(parts_without_graph, {.of = which::data, .replicas = 2, .ranks = 2}) == kinds{axes_unknown});
-  CHECK(why_not(parts_without_graph, {.of = which::pipeline, .stages = 2, .ranks = 2}) == kinds{axes_unknown});
+  CHECK(why_not(parts_without_graph, {.of = which::pipeline, .ranks = 2, .stages = 2}) == kinds{axes_unknown});
   CHECK(why_not(about({1e9, 1e9}, 10), {.of = which::data, .replicas = 2}) == kinds{too_large});
 }
 

@@ -164,7 +164,7 @@ TEST_CASE("choice: features have to pay for themselves, and the line says which 
   auto alone = made(1, 100);
   alone->figures.how = {.kind = way_kind::placed};
   CHECK(report::strategy_of(*alone, 8, machine) == "each op on one device");
-  CHECK(report::range_of(machine, {}).empty());
+  CHECK(report::device_range(machine, {}).empty());
   const planner::placed_ops once{.way = {.seconds = 100}, .seconds = 100};
   const auto simple = planner::choose(all, once, 0.05);
   CHECK(!simple.shared);

@@ -188,7 +188,7 @@ inline std::string name_of(const planner::compared_way& x) {
 }
 
 /// Devices by their names, as short as can be, and their order if it is not that of their numbers.
-inline std::string range_of(const platform<>& p, const std::vector<device_id>& devices) {
+inline std::string device_range(const platform<>& p, const std::vector<device_id>& devices) {
   if (devices.size() < 2) {
     return devices.empty() ? std::string{} : device_name(p, devices.front());
   }
@@ -272,7 +272,7 @@ inline std::string strategy_of_batches(const planner::made_way& x, std::uint64_t
   for (const auto n : x.sharding.examples) {
     examples += (examples.empty() ? "" : " + ") + std::to_string(n);
   }
-  auto text = "data parallelism on " + range_of(p, x.devices) + ", " +
+  auto text = "data parallelism on " + device_range(p, x.devices) + ", " +
               (examples.empty() ? std::to_string(x.part->batch) : examples) + " of " + std::to_string(batch) +
               " samples" + (examples.empty() ? " each" : "");
   if (x.how().splits_experts) {
@@ -291,7 +291,7 @@ inline std::string strategy_of_batches(const planner::made_way& x, std::uint64_t
 
 inline std::string strategy_of_ops(const planner::made_way& x, const platform<>& p) {
   const auto& w = x.how();
-  const auto where = range_of(p, x.devices);
+  const auto where = device_range(p, x.devices);
   auto text = std::string{x.figures.splits_batch ? "data parallelism, with " : ""} + std::to_string(x.split.in_parts) +
               " of " + std::to_string(x.split.axis.size()) + " ops split among " +
               (w.replicas > 1 ? "the " + std::to_string(w.ranks) + " devices of each of " +
@@ -315,7 +315,7 @@ inline std::string strategy_of_stages(const planner::made_way& x, const platform
                            : w.turns > 1 ? "pipeline of " + std::to_string(stages) + " stages, " +
                                              std::to_string(w.turns) + " per device,"
                                          : "pipeline of " + std::to_string(stages) + " stages";
-  return what + " on " + range_of(p, x.devices) + ", " + std::to_string(w.micro_batches) + " micro-batches of " +
+  return what + " on " + device_range(p, x.devices) + ", " + std::to_string(w.micro_batches) + " micro-batches of " +
          count_of(x.part->batch, "sample") +
          (w.replicas > 1 ? " for each of " + std::to_string(w.replicas) + " replicas" : "") +
          (stages == 1 ? "" : "; order improved from " + x.stages.start) + ", devices idle for " +
