@@ -239,7 +239,7 @@ tool::input model_of(const options& o, const tool::target& target, const tool::i
 
 answer answer_of(const options& o, const tool::target& target, const tool::input& in, const made_way& x) {
   answer a{.found = true,
-           .plan = x.found,
+           .plan = x.plan,
            .run = x.run,
            .bound = x.bound,
            .strategy = report::strategy_of(x, in.batch, target.devices)};

@@ -75,7 +75,7 @@ void check_made(const question& q, const planner::made_way& x) {
   CAPTURE(to_string(x.how()));
   CHECK(x.run.makespan == x.figures.seconds);
   CHECK(x.run.makespan >= x.bound.value * (1 - 1e-9));
-  for (const auto& bad : validate(*x.problem, x.found, memory_rule::over_time)) {
+  for (const auto& bad : validate(*x.problem, x.plan, memory_rule::over_time)) {
     FAIL_CHECK(to_string(bad));
   }
   for (const device_id d : x.devices) {
@@ -267,7 +267,7 @@ TEST_CASE("best: no worse than the best way and than each op on one device, what
     CHECK(one.taken()->run.makespan <= one.ways.least_seconds());
     if (one.placed) {
       CHECK(one.taken()->run.makespan <= one.placed->run.makespan);
-      for (const auto& bad : validate(*one.placed->problem, one.placed->found, memory_rule::over_time)) {
+      for (const auto& bad : validate(*one.placed->problem, one.placed->plan, memory_rule::over_time)) {
         FAIL_CHECK(to_string(bad));
       }
     }

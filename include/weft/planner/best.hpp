@@ -16,7 +16,7 @@ namespace weft::planner {
 /// ```
 /// const weft::planner::step_source net = [&](std::uint64_t batch, auto) { return …; };
 /// const auto best = weft::planner::best(net, net(256, {}), machine, weft::planner::typical_costs());
-/// // best.taken()->how(), ->run, ->found, ->ops; best.ways.ways: the others, with the reasons for which they are not
+/// // best.taken()->how(), ->run, ->plan, ->ops; best.ways.ways: the others, with the reasons for which they are not
 /// ```
 /// The same arguments give the same result, for any number of jobs, if the budget is in moves and nothing stops it. The
 /// result refers to the machine. Throws as `share`.

@@ -78,10 +78,10 @@ struct made_way {
   std::vector<device_id> devices = {};      ///< replica by replica or stage by stage
   std::shared_ptr<const model_step> part = {};    ///< of a replica, or a micro-batch, of which it was made
   workload ops = {};                        ///< of all devices
-  std::vector<op_id> origin = {};           ///< of the ops in `part`; `none` in collectives
+  std::vector<op_id> origin = {};           ///< of the ops in `part`; `none` in collectives; empty of stages
   std::vector<op_id> returned = {};         ///< of the ops, those that make results of the model
   std::unique_ptr<instance> problem = {};   ///< null: no plan was found
-  plan found = {};
+  weft::plan plan = {};
   trace run = {};
   lower_bound bound = {};                   ///< on the time of a step, however it is shared
   parallel::sharding sharding = {};         ///< of parameters; without devices: not of stages

@@ -136,7 +136,7 @@ private:
       return std::nullopt;
     }
     std::vector<std::size_t> full;
-    for (const auto& s : memory_shortages(*made_->problem, made_->found.placement, made_->run)) {
+    for (const auto& s : memory_shortages(*made_->problem, made_->plan.placement, made_->run)) {
       for (std::size_t i = 0; i < devices_.size(); ++i) { // a shortage is told of the device whose memory it is
         if (samples[i] > 0 && t_.machine().memory_of(devices_[i]) == s.device) {
           full.push_back(i);

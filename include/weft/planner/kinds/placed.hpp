@@ -73,11 +73,11 @@ inline std::shared_ptr<made_way> search_placement(const model_step& whole, const
   found.run = follow(*x->problem, found.made, how.contention);
   found = how.least_gain > 0 ? simplest_plan(*x->problem, std::move(found), how.contention, how.least_gain)
                              : std::move(found);
-  x->found = std::move(found.made);
+  x->plan = std::move(found.made);
   x->run = std::move(found.run);
   x->bound = r.bound;
-  x->features = placed_ops_of(*x->problem, x->found.placement, x->run, whole.recomputes, how.least_gain).way.how;
-  take_figures(*x->problem, x->found.placement, x->run, 0, x->figures);
+  x->features = placed_ops_of(*x->problem, x->plan.placement, x->run, whole.recomputes, how.least_gain).way.how;
+  take_figures(*x->problem, x->plan.placement, x->run, 0, x->figures);
   return x;
 }
 
@@ -98,7 +98,7 @@ inline best_way best_of(const step_source& model, const model_step& whole, const
   const auto placed = search_placement(whole, machine, costs, how, budget);
   std::optional<placed_ops> once;
   if (placed) {
-    once = placed_ops_of(*placed->problem, placed->found.placement, placed->run, whole.recomputes, how.least_gain);
+    once = placed_ops_of(*placed->problem, placed->plan.placement, placed->run, whole.recomputes, how.least_gain);
     x.placed = placed;
   }
   auto chosen = choose(x.ways, once, how.least_gain);

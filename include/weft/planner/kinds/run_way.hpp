@@ -43,18 +43,18 @@ inline bool take_figures(const instance& p, const placement& where, const trace&
 
 /// Runs the plan of a way that has one, takes its figures, and says whether it fits.
 inline void follow(const task& t, made_way& x, double sent_within = 0) {
-  x.run = follow(*x.problem, x.found, t.how().contention);
-  const bool fits = take_figures(*x.problem, x.found.placement, x.run, sent_within, x.figures);
+  x.run = follow(*x.problem, x.plan, t.how().contention);
+  const bool fits = take_figures(*x.problem, x.plan.placement, x.run, sent_within, x.figures);
   auto& why = x.figures.why_not;
   why = {};
-  for (const op_id v : ids(x.found.placement.size())) {
-    if (!x.ops.kinds(v).contains(t.machine().kind(x.found.placement[v]))) {
+  for (const op_id v : ids(x.plan.placement.size())) {
+    if (!x.ops.kinds(v).contains(t.machine().kind(x.plan.placement[v]))) {
       why = {.is = reason::kind::no_device_may_run, .name = std::string{x.ops.name(v)}};
       return;
     }
   }
   if (!fits) {
-    const auto s = memory_shortages(*x.problem, x.found.placement, x.run).front();
+    const auto s = memory_shortages(*x.problem, x.plan.placement, x.run).front();
     why = {.is = reason::kind::memory_exceeded, .needed = s.peak, .capacity = s.capacity, .device = s.device};
   }
 }
@@ -74,7 +74,7 @@ inline bool resident_bytes_fit(const instance& p, const placement& where) {
 /// The bytes that the device lacks that lacks most.
 inline byte_count bytes_lacking(const made_way& x) {
   byte_count most = 0;
-  for (const auto& s : memory_shortages(*x.problem, x.found.placement, x.run)) {
+  for (const auto& s : memory_shortages(*x.problem, x.plan.placement, x.run)) {
     most = std::max(most, s.excess());
   }
   return most;
@@ -85,21 +85,21 @@ inline byte_count bytes_lacking(const made_way& x) {
 /// it lacks least.
 inline void hold_less(const task& t, made_way& x) {
   const auto& p = *x.problem;
-  const auto shortages = memory_shortages(p, x.found.placement, x.run);
-  if (shortages.empty() || !resident_bytes_fit(p, x.found.placement)) {
+  const auto shortages = memory_shortages(p, x.plan.placement, x.run);
+  if (shortages.empty() || !resident_bytes_fit(p, x.plan.placement)) {
     return;
   }
   const auto list = parallel::copies_in_order(
     x.ops, x.origin, solve::order_within(x.part->ops, shortages.front().capacity).sequence);
   for (const bool waits : {false, true}) {
-    plan other{x.found.placement, {}};
+    plan other{x.plan.placement, {}};
     if (waits) {
       std::transform(list.begin(), list.end(), std::back_inserter(other.order), step::run);
     } else {
-      other.order = order_by_list(p, x.found.placement, list, t.how().contention);
+      other.order = order_by_list(p, x.plan.placement, list, t.how().contention);
     }
     const auto lacked = bytes_lacking(x);
-    auto plan_before = std::exchange(x.found, std::move(other));
+    auto plan_before = std::exchange(x.plan, std::move(other));
     auto run_before = std::exchange(x.run, trace{});
     const auto figures_before = x.figures;
     follow(t, x);
@@ -107,7 +107,7 @@ inline void hold_less(const task& t, made_way& x) {
       return;
     }
     if (lacked <= bytes_lacking(x)) {
-      x.found = std::move(plan_before);
+      x.plan = std::move(plan_before);
       x.run = std::move(run_before);
       x.figures = figures_before;
     }
@@ -126,7 +126,7 @@ inline void run_way(const task& t, placement where, made_way& x) {
   }
   x.ops = with_memory(std::move(x.ops), x.part->sharing, x.returned);
   x.problem = std::make_unique<instance>(x.ops, t.machine(), cost::lowered{t.costs().ops, x.ops, t.machine()});
-  x.found = {std::move(where), {}};
+  x.plan = {std::move(where), {}};
   follow(t, x);
   if (!x.fits()) {
     detail::hold_less(t, x);

@@ -276,7 +276,7 @@ private:
     x->devices = devices_;
     x->ops = std::move(s.graph);
     x->problem = std::make_unique<instance>(x->ops, t_.machine(), cost::lowered{times, x->ops, t_.machine()});
-    x->found = {std::move(s.where), parallel::order_by_turns(x->ops, s.turns)};
+    x->plan = {std::move(s.where), parallel::order_by_turns(x->ops, s.turns)};
     follow(t_, *x, sent_within);
     x->figures.how = shape_;
     x->figures.idle = idle_share(*x);
@@ -295,7 +295,7 @@ private:
   double idle_share(const made_way& x) const {
     std::vector<double> busy(t_.machine().num_devices(), 0);
     for (const op_id v : ids(x.ops.num_ops())) {
-      busy[x.found.placement[v]] += x.run.ops[v].finish - x.run.ops[v].start;
+      busy[x.plan.placement[v]] += x.run.ops[v].finish - x.run.ops[v].start;
     }
     double idle = 0;
     for (const auto d : of_replica_.front()) {
