@@ -99,9 +99,10 @@ macro(weft_make_components)
 endmacro()
 
 string(JOIN "|" weft_folders core ops graph platform workload cost model plan partition schedule concurrency bound
-  validate allocate refine simulate execute throughput evaluate objective shard solve parallel tool)
-weft_declare(weft HEADERS
-  "^(all|concurrency|execute|instance|models|networks|owning_problem|parallel|problem|shard)\\.hpp$|^(${weft_folders})/")
+  validate allocate refine simulate execute throughput evaluate objective shard solve parallel planner tool)
+string(JOIN "|" weft_umbrellas all concurrency execute instance models networks owning_problem parallel planner problem
+  shard)
+weft_declare(weft HEADERS "^(${weft_umbrellas})\\.hpp$|^(${weft_folders})/")
 weft_declare(views HEADERS "^views(\\.hpp$|/)" USES weft
   DEPENDS PACKAGE range-v3 TARGET range-v3::range-v3 FOREIGN range_v3 HEADER range/v3/version.hpp
   LINKS weft_foreign::range_v3 INCLUDES range/v3/)
