@@ -214,7 +214,7 @@ private:
     return seconds;
   }
 
-  /// What the layers of a stage hold.
+  /// The bytes of the layers of a stage.
   struct layer_bytes {
     double fixed = 0, kept = 0, working = 0;
   };

@@ -13,7 +13,7 @@
 
 namespace weft::planner {
 
-/// What a search for a plan with each op on one device may spend.
+/// The budget of a search for a plan with each op on one device.
 struct search_budget {
   std::uint64_t moves = 400'000;
   double seconds = std::numeric_limits<double>::infinity();
@@ -27,7 +27,7 @@ struct best_way {
   /// to take.
   std::shared_ptr<const made_way> placed = {};
 
-  /// What is to be run; null if nothing was found that fits.
+  /// The way to run; null if nothing was found that fits.
   const made_way* taken() const { return ways.best ? ways.best.get() : placed.get(); }
   explicit operator bool() const { return taken() != nullptr; }
 };

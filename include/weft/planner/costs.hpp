@@ -56,7 +56,7 @@ private:
   std::shared_ptr<const model> model_;
 };
 
-/// What a step's ops take, in seconds.
+/// The seconds that a step's ops take.
 struct step_costs {
   any_cost ops; ///< of ops that a device does one after the other, which takes no less than to launch them
   /// In micro-batches, hosts launch passes while devices work: of an op without that, and with it.

@@ -44,14 +44,14 @@ struct compared_way {
   bool is_made() const { return seconds < std::numeric_limits<double>::infinity(); }
 };
 
-/// What is sent to reduce gradients.
+/// The all-reduces of gradients.
 struct reduced_gradients {
   byte_count bytes = 0;     ///< of a replica
   std::size_t buckets = 0;  ///< 0: nothing is reduced
   parallel::collective_algorithm algorithm = parallel::collective_algorithm::ring;
 };
 
-/// How ops were split.
+/// The splits of ops, and their reshardings.
 struct split_of_ops {
   std::vector<std::uint32_t> axis = {}; ///< by op of `made_way::part`, see `parallel::chosen_splits` …
   std::size_t in_parts = 0;             ///< … and how many of them are in parts
@@ -59,7 +59,7 @@ struct split_of_ops {
   std::vector<parallel::resharded_tensor> resharded = {};
 };
 
-/// What a pipeline does.
+/// The layers of each stage of a pipeline, and the order of its passes.
 struct stages_of_layers {
   partition::model_layers layers = {};
   std::vector<std::uint32_t> stage_of_part = {}; ///< of the layers, what comes before them and what follows

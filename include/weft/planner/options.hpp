@@ -14,7 +14,7 @@
 
 namespace weft::planner {
 
-/// What the planner does next, for those who wait for it.
+/// The next thing that the planner does, for those who wait for it.
 struct attempt {
   enum class kind : std::uint8_t {
     way,              ///< it makes that way
@@ -34,7 +34,7 @@ struct options {
   unsigned jobs = 1;         ///< threads of the search for splits of ops
   stop_pointer stop = nullptr; ///< ends with the best way so far; must outlive the work
   std::function<void(const attempt&)> on_attempt = {};
-  /// What is run again for the backward pass, one after the other until all ways fit; empty: as the model does. A plan
+  /// Choices of what runs again for the backward pass, tried until all ways fit; empty: as the model does. A plan
   /// with each op on one device is searched for with the step as it is given.
   std::vector<std::optional<recomputation>> recomputations = {};
 };

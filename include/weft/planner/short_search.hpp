@@ -86,8 +86,8 @@ inline bool offer(const instance& p, const short_search& how, plan made, short_r
 
 } // namespace detail
 
-/// What a framework does without a search, and what a short search finds, each run as it would be: the one that counts
-/// for less. Complexity: that of the search.
+/// The better of two plans by what they count for: that of a framework without a search, and that of a short search,
+/// each run as it would be. Complexity: that of the search.
 inline short_run run_shortly(const instance& p, const short_search& how) {
   short_run x;
   if (const auto usual = partition::first_device{}(p); usual && !uses_host(p, *usual)) {

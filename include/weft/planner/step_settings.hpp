@@ -11,7 +11,7 @@
 
 namespace weft::planner {
 
-/// What becomes of a model.
+/// Settings by which a step is made of a model.
 struct step_settings {
   std::optional<optimizer> train = {}; ///< its gradients and updates are added; none: it stays as it is
   std::string freeze = {};             ///< names of parameters that are not trained (`name_patterns`)

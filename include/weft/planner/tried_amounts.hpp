@@ -47,7 +47,7 @@ tried_batches largest_batch(std::uint64_t limit, SecondsOf seconds_of) {
   return x;
 }
 
-/// What a step runs again for its backward pass, and how fast it is.
+/// A choice of what a step runs again for its backward pass, and its time.
 struct judged_rerun {
   std::optional<recomputation> what = {};
   std::uint32_t blocks = none; ///< of `recomputation::blocks`, the first so many; `none`: all

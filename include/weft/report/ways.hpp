@@ -99,7 +99,7 @@ inline std::string count_of(std::uint64_t n, const char* one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
 }
 
-/// What stands for the name in a sentence about r.
+/// The text that stands for the name in a sentence about r.
 inline std::string figure_of(const planner::reason& r, const platform<>& p, std::string_view name) {
   return name == "have"       ? std::to_string(r.have)
          : name == "asked"    ? std::to_string(r.asked)
@@ -236,7 +236,7 @@ inline std::string status_of(const planner::compared_way& x, const platform<>& p
   return sentence(why, p);
 }
 
-/// What else there is to say of a way, for tables; empty if there is nothing.
+/// A remark on a way, for tables; empty if there is nothing to say.
 inline std::string remark_on(const planner::compared_way& x, const platform<>& p) {
   const auto& w = x.how;
   std::string about;
@@ -324,7 +324,7 @@ inline std::string strategy_of_stages(const planner::made_way& x, const platform
 
 } // namespace detail
 
-/// What a way does, in a sentence, for a step of so many examples.
+/// The way in a sentence, for a step of so many examples.
 inline std::string strategy_of(const planner::made_way& x, std::uint64_t batch, const platform<>& p) {
   switch (x.how().kind) {
   case planner::way_kind::ops: return detail::strategy_of_ops(x, p);
@@ -335,7 +335,7 @@ inline std::string strategy_of(const planner::made_way& x, std::uint64_t batch, 
   return detail::strategy_of_batches(x, batch, p);
 }
 
-/// What the best way does, or why there is none.
+/// The best way in a sentence, or the reasons for which there is none.
 inline std::string strategy_of(const planner::best_way& x, std::uint64_t batch, const platform<>& p) {
   if (x.ways.best) {
     return strategy_of(*x.ways.best, batch, p);

@@ -162,7 +162,7 @@ private:
     return parts;
   }
 
-  /// Whether its step fits with parts by speed alone.
+  /// True if its step fits with parts by speed alone.
   bool try_one(bool sharded) {
     t_.tell({attempt::kind::way,
              {.shards_updates = sharded, .examples = std::vector<std::uint64_t>(devices_.size(), 0)}});

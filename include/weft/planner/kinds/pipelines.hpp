@@ -273,7 +273,7 @@ private:
     }
   }
 
-  /// Whether it fits.
+  /// True if it fits.
   bool try_one(way s, const micro_batch& model) {
     t_.tell({attempt::kind::way, s});
     try {

@@ -231,7 +231,7 @@ private:
     is_first_ = false;
   }
 
-  /// Whether others of as many devices are worth a try.
+  /// True if others of as many devices are worth a try.
   bool try_one(std::size_t ranks, bool sharded, bool experts) {
     auto& kind = fits_[experts];
     const auto batch = t_.whole().batch;

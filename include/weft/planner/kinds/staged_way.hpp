@@ -155,7 +155,7 @@ private:
     return r;
   }
 
-  /// What each device has room for.
+  /// The bytes that each device has room for.
   std::vector<byte_count> capacities() const {
     const auto& machine = t_.machine();
     std::vector<byte_count> capacity;
