@@ -5,11 +5,11 @@
 #include "tool/costs.hpp"
 #include "tool/planned.hpp"
 
-#include "weft/bound/best.hpp"
 #include "weft/io/files.hpp"
 #include "weft/io/json_sharding.hpp"
 #include "weft/io/pipeline_csv.hpp"
 #include "weft/io/runtime_placement.hpp"
+#include "weft/planner/kinds/placed.hpp"
 #include "weft/planner/kinds/run_way.hpp"
 #include "weft/planner/share.hpp"
 #include "weft/planner/shareable.hpp"
@@ -36,7 +36,7 @@ using namespace weft;
 using planner::compared_way;
 using planner::reason;
 
-/// What options do about a reason; empty if none does.
+/// The option that helps against a reason; empty if none does.
 std::string_view hint_for(const options& o, reason::kind why) {
   using enum reason::kind;
   constexpr std::string_view instead =
@@ -64,7 +64,7 @@ std::string told(const options& o, const tool::target& target, const std::vector
   return text;
 }
 
-/// What is tried next, for who waits for it.
+/// The next try, for those who wait for it.
 std::string told(const planner::attempt& next) {
   const auto& w = next.how;
   if (next.is == planner::attempt::kind::least_batch) {
@@ -293,17 +293,11 @@ void write_schedule(const options& o, const made_way& x) {
 }
 
 std::optional<answer> not_searched(const options& o, const problem& whole, const parallel_answer& split) {
-  const double gain = o.least_gain / 100;
-  const double least = bound::best(whole.with_resident_demands()).value;
-  const parallel::timed_way simplest{{.recomputes = o.modelling.recompute.has_value()}, least};
-  const auto& kept = split.all.kept;
-  const bool is_beaten = std::any_of(kept.begin(), kept.end(), [&](const auto& x) {
-    return parallel::seconds_with_complexity(x->timed(), gain) < parallel::seconds_with_complexity(simplest, gain);
-  });
-  if (!is_beaten || !std::isfinite(least)) {
-    return std::nullopt;
-  }
-  return answer{.why = fmt::format("takes at least {:.4g} ms, so it was not searched", least * 1e3)};
+  const auto least =
+    planner::beaten_placements(split.all, whole, o.modelling.recompute.has_value(), o.least_gain / 100);
+  return least ? std::optional{answer{.why = fmt::format("takes at least {:.4g} ms, so it was not searched",
+                                                         *least * 1e3)}}
+               : std::nullopt;
 }
 
 std::string tell_choice(const options& o, const tool::target& target, const std::optional<planner::placed_ops>& once,

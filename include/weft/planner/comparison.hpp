@@ -69,16 +69,6 @@ struct comparison {
     kept.push_back(std::move(x));
   }
 
-  /// Sets the way to take: the simplest whose features pay for themselves.
-  void choose(double least_gain) {
-    std::vector<parallel::timed_way> all;
-    for (const auto& x : kept) {
-      all.push_back(x->timed());
-    }
-    const auto chosen = parallel::simplest_within(all, least_gain);
-    best = chosen ? kept[chosen.number] : nullptr;
-  }
-
   /// The fastest first, what does not fit last.
   void sort() {
     std::stable_sort(ways.begin(), ways.end(), [](const compared_way& a, const compared_way& b) {

@@ -8,6 +8,7 @@
 #include "weft/instance.hpp"
 #include "weft/planner/kinds/batch_by_speed.hpp"
 #include "weft/planner/kinds/replicas.hpp"
+#include "weft/planner/choice.hpp"
 #include "weft/planner/comparison.hpp"
 #include "weft/planner/devices.hpp"
 #include "weft/planner/kinds/run_way.hpp"
@@ -176,7 +177,7 @@ inline comparison share_in_ways(const step_source& model, const model_step& whol
     }
   }
   all.sort();
-  all.choose(how.least_gain);
+  all.best = choose(all, std::nullopt, how.least_gain).shared;
   return all;
 }
 
