@@ -248,7 +248,7 @@ public:
   }
 
 private:
-  /// What is said after Ctrl-C where there is no plan yet.
+  /// Ends the program after Ctrl-C where there is no plan yet.
   int end_without_plan() {
     line_.clear();
     fmt::print(stderr, "place: ended before a plan was found for {} on {}\n", o_.model, o_.platform);

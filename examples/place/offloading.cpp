@@ -163,6 +163,30 @@ std::string what_is_sent(const solve::offloaded_step& x) {
                      one ? "it" : "them", one ? "s" : "");
 }
 
+/// Takes the best of what sends alone, and of what runs ops again as well, for `best`, and says what the others take.
+std::string compare_recomputation(const options& o, const chooser& choose,
+                                  const std::function<void(const std::string&)>& on_stage, candidate& best) {
+  auto compared = fmt::format("; without recomputation {}",
+                              best.chosen.fits ? "the step takes " + in_ms(best.chosen.verdict.seconds)
+                                               : std::string{"it does not fit"});
+  auto alone = std::numeric_limits<double>::infinity();
+  std::vector<candidate> tried;
+  tried.push_back(std::move(best));
+  for (auto& how : ways_to_recompute(o, tried.front().in)) {
+    if (is_stopped(o)) {
+      break;
+    }
+    on_stage("trying to run ops again, and to send tensors to the host");
+    auto& x = tried.emplace_back(candidate{.modelling = how});
+    x.in = tool::load(o.source, how);
+    choose.choose(x);
+    alone = x.sends() ? alone : std::min(alone, x.chosen.verdict.seconds);
+  }
+  best = std::move(one_to_take(o, tried));
+  return compared + (alone < std::numeric_limits<double>::infinity() ? ", with recomputation alone " + in_ms(alone)
+                                                                     : ", and recomputation alone is not enough");
+}
+
 } // namespace
 
 offloading offload(options& o, const tool::target& target, tool::input& in,
@@ -175,25 +199,7 @@ offloading offload(options& o, const tool::target& target, tool::input& in,
   choose.choose(best);
   std::string compared;
   if (o.modelling.recompute_least && best.sends()) {
-    compared = fmt::format("; without recomputation {}",
-                           best.chosen.fits ? "the step takes " + in_ms(best.chosen.verdict.seconds)
-                                            : std::string{"it does not fit"});
-    auto alone = std::numeric_limits<double>::infinity();
-    std::vector<candidate> tried;
-    tried.push_back(std::move(best));
-    for (auto& how : ways_to_recompute(o, tried.front().in)) {
-      if (is_stopped(o)) {
-        break;
-      }
-      on_stage("trying to run ops again, and to send tensors to the host");
-      auto& x = tried.emplace_back(candidate{.modelling = how});
-      x.in = tool::load(o.source, how);
-      choose.choose(x);
-      alone = x.sends() ? alone : std::min(alone, x.chosen.verdict.seconds);
-    }
-    best = std::move(one_to_take(o, tried));
-    compared += alone < std::numeric_limits<double>::infinity() ? ", with recomputation alone " + in_ms(alone)
-                                                                : ", and recomputation alone is not enough";
+    compared = compare_recomputation(o, choose, on_stage, best);
   }
   in = std::move(best.in);
   o.modelling = best.modelling;

@@ -284,26 +284,20 @@ double overhead(const std::string& text) {
   throw weft::error("--overhead: '" + text + "' is neither a share below 1, as in 0.1, nor a size, as in 1.5GiB");
 }
 
-} // namespace
+/// The words of a command line whose meaning other words decide, and options whose presence counts.
+struct given_words {
+  std::string objective = "makespan";
+  std::string budget = "5";
+  std::string by_layer = {};
+  std::string max_batch = {};
+  std::vector<std::string> exports = {};
+  const CLI::Option* contention = nullptr;
+  const CLI::Option* parallel = nullptr;
+  const CLI::Option* layers = nullptr;
+};
 
-options parse(int argc, char** argv) {
-  options o;
-  CLI::App app{
-    "Decides where each op of a model runs on a machine, when, and whether it fits: reads the model, searches for\n"
-    "a placement, simulates it, and says how long a step takes and what keeps it from being faster."};
-  app.option_defaults()->group("models");
-  app.add_option("model", o.model, "What to place")->required()->type_name("FILE|zoo:NAME");
-  app.option_defaults()->group("platforms");
-  app.add_option("--platform", o.platform, "Where to place it")->required()->type_name("NAME|FILE");
-  const auto options_from = [&app](std::size_t first) { // in the order in which they were added
-    const auto all = app.get_options();
-    return option_list(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
-  };
-  const auto before = app.get_options().size();
-  tool::add_model_options(app, o.modelling);
-  tool::add_memory_options(app, o.modelling);
-  app.option_defaults()->group("costs");
-  const auto* contention = tool::add_contention_option(app, o.contention, "fair if the platform has a network");
+/// Memory that plans may use, and ops that stay where they are.
+void add_limits(CLI::App& app, options& o) {
   app.option_defaults()->group("memory");
   app.add_option("--memory-share", o.memory_share, "How much of each device's memory may be used")
     ->check(CLI::Range(0.01, 1.0))
@@ -329,8 +323,12 @@ options parse(int argc, char** argv) {
     ->type_name("OPS=DEVICE,…")
     ->expected(1)
     ->take_all();
+}
+
+/// The ways to share a step, and launches.
+void add_ways(CLI::App& app, options& o, given_words& given) {
   app.option_defaults()->group("parallel");
-  const auto* parallel =
+  given.parallel =
     app
       .add_option_function<std::string>(
         "--parallel", [&o](const std::string& text) { take_parallelism(text, o); },
@@ -362,10 +360,12 @@ options parse(int argc, char** argv) {
     ->check(CLI::IsMember({"single", "graph", "eager"}).description(""))
     ->type_name("single|graph|eager")
     ->default_str("single; eager for training with --kernels framework in stages of micro-batches");
-  const auto assumed = options_from(before);
+}
+
+/// The figure that is to be small, and what a search for that may spend.
+void add_searches(CLI::App& app, options& o, given_words& given) {
   app.option_defaults()->group("search");
-  std::string objective = "makespan";
-  app.add_option("--objective", objective, "What to make small")
+  app.add_option("--objective", given.objective, "What to make small")
     ->check(CLI::IsMember({"makespan", "period", "memory", "energy"}).description(""))
     ->type_name("makespan|period|memory|energy")
     ->capture_default_str();
@@ -375,8 +375,7 @@ options parse(int argc, char** argv) {
   app.add_flag("--pareto", o.pareto,
                "Look for all trade-offs of step time and energy, for the report; the plan is the fastest, or with\n"
                "--objective energy the one of least energy");
-  std::string budget = "5";
-  app.add_option("--budget", budget,
+  app.add_option("--budget", given.budget,
                  "What the search may spend: seconds, or moves, as in 100000moves, with which results do\n"
                  "not depend on the machine's speed\n\nCtrl-C ends it with the best plan so far")
     ->type_name("SECONDS|Nmoves")
@@ -395,16 +394,14 @@ options parse(int argc, char** argv) {
     ->type_name("N")
     ->capture_default_str();
   app.option_defaults()->group("layers");
-  std::string by_layer;
-  auto* const layers =
+  given.layers =
     app
-      .add_flag("--by-layer{}", by_layer,
+      .add_flag("--by-layer{}", given.by_layer,
                 "Keep each layer of the model on one device: cut it between layers, for the devices given, in this\n"
                 "order, or for those that suit best")
       ->expected(0, 1)
       ->option_text("[=DEVICE,…]");
-  std::vector<std::string> exports;
-  app.add_option("--export", exports,
+  app.add_option("--export", given.exports,
                  "Write where the layers are, for a runtime: device_map (Hugging Face), vllm, llama.cpp, deepspeed,\n"
                  "megatron or tensorflow\n\n"
                  "May be given several times. It needs --by-layer, or for vllm, deepspeed and megatron with\n"
@@ -412,7 +409,10 @@ options parse(int argc, char** argv) {
     ->type_name("FORMAT=FILE")
     ->expected(1)
     ->take_all();
-  const auto of_searches = options_from(before + assumed.size());
+}
+
+/// Options beside those of a search that a plan of a file has in it.
+void add_judgement(CLI::App& app, options& o, given_words& given) {
   app.option_defaults()->group("costs");
   app.add_option("--uncertainty", o.uncertainty,
                  "How far times may be from their estimates: sigma, the standard deviation of the logarithm of\n"
@@ -425,12 +425,15 @@ options parse(int argc, char** argv) {
     ->type_name("S")
     ->capture_default_str();
   app.option_defaults()->group("memory");
-  std::string max_batch;
   app
-    .add_flag("--max-batch{accelerators}", max_batch,
+    .add_flag("--max-batch{accelerators}", given.max_batch,
               "Look for the largest batch for which a plan is found that fits, and place the model with it: one that\n"
               "fits into the memory of accelerators, or with --max-batch=all into that of their hosts, too")
     ->option_text("[=all]");
+}
+
+/// Files that are written, and the plan that is read.
+void add_files(CLI::App& app, options& o) {
   app.option_defaults()->group("files");
   app.add_option("-o,--output", o.out, "Write the model again with the device of each op")->type_name("FILE");
   app.option_defaults()->group("layers");
@@ -456,51 +459,59 @@ options parse(int argc, char** argv) {
     ->type_name("FILE");
   app.option_defaults()->group("files");
   app.add_option("--trace", o.trace, "Write the run as a Chrome trace, to be opened in Perfetto")->type_name("FILE");
-  tool::parse(app, "place", argc, argv, help());
-  if (!o.from_plan.empty()) {
-    for (const CLI::Option* option : of_searches) {
-      if (option->count() != 0) {
-        throw weft::error(
-          fmt::format("--{} is for searches, and --from-plan takes the plan as it is; leave one of them out",
-                      option->get_single_name()));
-      }
-    }
-    o.made = weft::io::read_plan_record_json(std::filesystem::path{o.from_plan});
-    if (o.made.origin) {
-      take_from(o.made.origin->options, assumed, o);
-      objective = o.made.origin->objective;
-    }
+}
+
+/// Takes a plan from a file, with the options that it was made with. `searches` are for those who look for one.
+void take_plan(const option_list& searches, const option_list& assumed, options& o, given_words& given) {
+  if (o.from_plan.empty()) {
+    return;
   }
-  for (const CLI::Option* option : assumed) {
+  for (const CLI::Option* option : searches) {
     if (option->count() != 0) {
-      o.assumed[option->get_single_name()] = option->results();
+      throw weft::error(
+        fmt::format("--{} is for searches, and --from-plan takes the plan as it is; leave one of them out",
+                    option->get_single_name()));
     }
   }
-  const auto found = std::find(std::begin(objective_names), std::end(objective_names), objective);
+  o.made = weft::io::read_plan_record_json(std::filesystem::path{o.from_plan});
+  if (o.made.origin) {
+    take_from(o.made.origin->options, assumed, o);
+    given.objective = o.made.origin->objective;
+  }
+}
+
+/// Takes words that may be of a file, or that no parser checked.
+void take_words(const given_words& given, options& o) {
+  const auto found = std::find(std::begin(objective_names), std::end(objective_names), given.objective);
   if (found == std::end(objective_names)) { // of a file; the command line was checked
     throw weft::error(fmt::format("{}: {} is not an objective of this program; there are {}", o.from_plan,
-                                  weft::io::in_quotes(objective), fmt::join(objective_names, ", ")));
+                                  weft::io::in_quotes(given.objective), fmt::join(objective_names, ", ")));
   }
   o.objective = static_cast<place::objective>(found - std::begin(objective_names));
-  o.contention_given = contention->count() != 0;
-  o.budget = tool::parse_budget(budget, "place");
+  o.contention_given = given.contention->count() != 0;
+  o.parallel_given = given.parallel->count() != 0;
+  o.budget = tool::parse_budget(given.budget, "place");
   if (o.objective != objective::energy && o.deadline < std::numeric_limits<double>::infinity()) {
     throw weft::error("--deadline needs --objective energy: it says which plans are in time");
   }
   if (o.pareto && (o.objective == objective::period || o.objective == objective::memory)) {
-    throw weft::error("--pareto is of step time and energy: leave --objective " + objective + " out");
+    throw weft::error("--pareto is of step time and energy: leave --objective " + given.objective + " out");
   }
-  if (!max_batch.empty()) {
-    if (max_batch != "accelerators" && max_batch != "all") {
+  if (!given.max_batch.empty()) {
+    if (given.max_batch != "accelerators" && given.max_batch != "all") {
       throw weft::error(fmt::format("--max-batch={}: write --max-batch for what fits into the memory of accelerators, "
                                     "or --max-batch=all for what fits with that of their hosts",
-                                    weft::io::in_quotes(max_batch)));
+                                    weft::io::in_quotes(given.max_batch)));
     }
-    o.max_batch = max_batch == "all" ? options::batch_memory::all : options::batch_memory::accelerators;
+    o.max_batch = given.max_batch == "all" ? options::batch_memory::all : options::batch_memory::accelerators;
   }
-  o.by_layers = layers->count() != 0;
-  o.by_layer = by_layer;
-  take_exports(exports, o);
+  o.by_layers = given.layers->count() != 0;
+  o.by_layer = given.by_layer;
+  take_exports(given.exports, o);
+}
+
+/// Refuses what does not go together.
+void check_options(const CLI::App& app, options& o) {
   if (o.by_layers && o.finds_batch()) {
     throw weft::error(
       "--max-batch looks for plans op by op, and --by-layer cuts between layers: leave one of them out, or "
@@ -510,7 +521,6 @@ options parse(int argc, char** argv) {
     throw weft::error("--recompute auto looks for plans op by op with a given batch: leave --by-layer, --max-batch and "
                       "--from-plan out, or say what to run again");
   }
-  o.parallel_given = parallel->count() != 0;
   if (o.modelling.fuse && !o.pins.empty()) {
     throw weft::error("--pin names ops as the model has them, and --fuse joins them: leave one of them out");
   }
@@ -525,6 +535,45 @@ options parse(int argc, char** argv) {
   if (o.finds_batch() && (o.modelling.batch != 0 || !o.from_plan.empty())) {
     throw weft::error("--max-batch looks for the batch: leave --batch and --from-plan out");
   }
+}
+
+} // namespace
+
+options parse(int argc, char** argv) {
+  options o;
+  given_words given;
+  CLI::App app{
+    "Decides where each op of a model runs on a machine, when, and whether it fits: reads the model, searches for\n"
+    "a placement, simulates it, and says how long a step takes and what keeps it from being faster."};
+  app.option_defaults()->group("models");
+  app.add_option("model", o.model, "What to place")->required()->type_name("FILE|zoo:NAME");
+  app.option_defaults()->group("platforms");
+  app.add_option("--platform", o.platform, "Where to place it")->required()->type_name("NAME|FILE");
+  const auto options_from = [&app](std::size_t first) { // in the order in which they were added
+    const auto all = app.get_options();
+    return option_list(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+  };
+  const auto before = app.get_options().size();
+  tool::add_model_options(app, o.modelling);
+  tool::add_memory_options(app, o.modelling);
+  app.option_defaults()->group("costs");
+  given.contention = tool::add_contention_option(app, o.contention, "fair if the platform has a network");
+  add_limits(app, o);
+  add_ways(app, o, given);
+  const auto assumed = options_from(before);
+  add_searches(app, o, given);
+  const auto searches = options_from(before + assumed.size());
+  add_judgement(app, o, given);
+  add_files(app, o);
+  tool::parse(app, "place", argc, argv, help());
+  take_plan(searches, assumed, o, given);
+  for (const CLI::Option* option : assumed) {
+    if (option->count() != 0) {
+      o.assumed[option->get_single_name()] = option->results();
+    }
+  }
+  take_words(given, o);
+  check_options(app, o);
   return o;
 }
 

@@ -49,7 +49,7 @@ tool::input model_of(const options& o, const tool::target& target, const tool::i
 /// The plan of the way to take, with what runtimes read of its stages.
 answer answer_of(const options& o, const tool::target& target, const tool::input& in, const made_way& x);
 
-/// What --sharding and the report say of it: the mesh, and what of the layers is in parts.
+/// The sharding as the report tells it: the mesh, and what of the layers is in parts.
 weft::report::sharding_summary about_sharding(const tool::target& target, const made_way& x);
 
 /// Writes the files of --sharding and --schedule; a line that says why there is none, if so.

@@ -22,7 +22,7 @@
 namespace place {
 namespace {
 
-/// What may run again, the least first: nothing, attentions, blocks.
+/// Choices of what runs again, the least first: nothing, attentions, blocks.
 std::vector<std::optional<weft::recomputation>> choices(const tool::input& plain) {
   using weft::recomputation;
   std::vector<std::optional<recomputation>> kinds{std::nullopt};

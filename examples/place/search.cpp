@@ -225,6 +225,32 @@ answer by_period(const options& o, const problem& p, const estimate& base, const
   return a;
 }
 
+/// Trade-offs of step time and energy, of the plans in time; true if some were found.
+template <class Evaluation>
+bool find_trade_offs(const options& o, const problem& p, const Evaluation& how, const solve::best_options& within,
+                     answer& a) {
+  auto front = solve::pareto(p, how, within);
+  for (const auto& x : front.points) {
+    a.front.push_back({x.makespan, x.value});
+  }
+  if (a.front.empty()) {
+    return false;
+  }
+  a.plan = (o.objective == objective::energy ? front.points.back() : front.points.front()).plan;
+  a.run = any_evaluator<problem>{p}.recorded(a.plan).record;
+  a.least_joules = front.value_bound;
+  a.bound = front.makespan_bound;
+  a.strategy = "search for trade-offs of step time and energy";
+  a.front_is_exact = front.exact;
+  const auto tell_of = [](const report::trade_off& x) {
+    return fmt::format("{:.4g} ms with {:.4g} J", x.step_seconds * 1e3, x.joules);
+  };
+  a.result = a.front.size() == 1 ? "one plan is best for both: " + tell_of(a.front[0])
+                                 : fmt::format("{} trade-offs, from {} to {}", a.front.size(),
+                                               tell_of(a.front.front()), tell_of(a.front.back()));
+  return true;
+}
+
 /// Least energy, of the plans in time, or its trade-offs with the step time.
 answer by_energy(const options& o, const problem& p, const estimate& base, const listeners& tell) {
   const stopwatch clock;
@@ -238,23 +264,7 @@ answer by_energy(const options& o, const problem& p, const estimate& base, const
   auto options = budget_of(o, tell.on_progress);
   answer a{.found = true};
   if (o.pareto) {
-    auto front = solve::pareto(p, how, options);
-    for (const auto& x : front.points) {
-      a.front.push_back({x.makespan, x.value});
-    }
-    if (!a.front.empty()) {
-      a.plan = (o.objective == objective::energy ? front.points.back() : front.points.front()).plan;
-      a.run = any_evaluator<problem>{p}.recorded(a.plan).record;
-      a.least_joules = front.value_bound;
-      a.bound = front.makespan_bound;
-      a.strategy = "search for trade-offs of step time and energy";
-      a.front_is_exact = front.exact;
-      const auto tell_of = [](const report::trade_off& x) {
-        return fmt::format("{:.4g} ms with {:.4g} J", x.step_seconds * 1e3, x.joules);
-      };
-      a.result = a.front.size() == 1 ? "one plan is best for both: " + tell_of(a.front[0])
-                                     : fmt::format("{} trade-offs, from {} to {}", a.front.size(),
-                                                   tell_of(a.front.front()), tell_of(a.front.back()));
+    if (find_trade_offs(o, p, how, options, a)) {
       return a;
     }
     options.moves = std::min<std::uint64_t>(options.moves, 1'000); // only to say why there is none

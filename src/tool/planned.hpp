@@ -26,7 +26,7 @@ weft::planner::step_source steps_of(std::shared_ptr<const model_source> from, mo
 /// Megatron-LM and DeepSpeed drive each micro-batch of each stage from Python.
 weft::cost::launches launches_in_stages(const input& in);
 
-/// What steps of such a model cost, launched in that way, if it is given. Throws as `make_estimate`.
+/// The costs of steps of such a model, launched in that way, if it is given. Throws as `make_estimate`.
 weft::planner::step_costs costs_of_steps(const model_options& o, const input& in, const target& on,
                                          std::optional<weft::cost::launches> how);
 
