@@ -3,6 +3,8 @@
 #pragma once
 
 #include "weft/core/config.hpp"
+#include "weft/core/error.hpp"
+#include "weft/core/ids.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -103,6 +105,33 @@ inline collective ring_all_reduce(std::uint32_t p) {
   const auto rest = ring_all_gather(p);
   c.messages.insert(c.messages.end(), rest.messages.begin(), rest.messages.end());
   return c;
+}
+
+/// The two halves of an all-reduce: the messages that add, after which each chunk has one rank with its sum, and those
+/// that bring the sums to all.
+struct all_reduce_halves {
+  collective scatter = {}, gather = {};
+  std::vector<std::uint32_t> owner = {}; ///< by chunk: the rank that has its sum in between
+};
+
+/// The halves of an all-reduce. Throws `value_error` if some rank has no chunk in between. Complexity: linear.
+inline all_reduce_halves halves_of(const collective& all_reduce) {
+  const auto& messages = all_reduce.messages;
+  const auto middle = std::find_if(messages.begin(), messages.end(), [](const message& m) { return !m.adds; });
+  all_reduce_halves made{.scatter = {all_reduce.ranks, all_reduce.chunks, {messages.begin(), middle}},
+                         .gather = {all_reduce.ranks, all_reduce.chunks, {middle, messages.end()}},
+                         .owner = std::vector<std::uint32_t>(all_reduce.chunks, none)};
+  std::vector<bool> owns(all_reduce.ranks, false);
+  for (const auto& m : made.gather.messages) {
+    auto& owner = made.owner[m.chunk];
+    owner = owner == none ? m.from : owner;
+    owns[owner] = true;
+  }
+  if (std::find(owns.begin(), owns.end(), false) != owns.end()) {
+    throw value_error("all-reduce", "after its additions some rank has no part, so that updates cannot be sharded; "
+                                    "take a ring");
+  }
+  return made;
 }
 
 /// Rank 0 gets the sum of all, which then goes to all, both along a binomial tree, in one chunk.

@@ -56,9 +56,13 @@ struct data_parallel_options {
   /// Gradients that become ready one after the other are reduced together, up to so many bytes; a larger one alone.
   /// The default is that of PyTorch's DistributedDataParallel.
   byte_count bucket_bytes = 25 * 1024 * 1024;
+  /// By tensor of the step: gradients with one number are reduced together, whatever their bytes; empty: by bytes.
+  std::vector<std::uint32_t> bucket_of = {};
   /// Each replica updates a part of each bucket's parameters, for which alone it holds the optimiser's state: gradients
   /// are reduced to where their part is updated, and the new parameters gathered from there. As much is sent.
   bool shard_updates = false;
+  /// Sharded updates are gathered; not so where a replica keeps only its part of the parameters (`fully_sharded`).
+  bool gather_updated = true;
   double element_bytes = 4; ///< of a number in a gradient
   shared_ops shared = {};
 };
@@ -69,8 +73,8 @@ struct data_parallel_options {
 /// such as the statistics of a batch normalisation, each replica has for itself. A norm of all gradients by which they
 /// are clipped is of the sums if it is of the update (`op_role::update`), else each replica has its own.
 ///
-/// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, if
-/// gradients that share a device in one replica do not in another, if updates are to be sharded and the all-reduce
+/// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, buckets of
+/// another number of tensors, if gradients that share a device in one replica do not in another, if updates are to be sharded and the all-reduce
 /// leaves some rank no part or an update works on several gradients as a whole, if shared ops belong to no replica or
 /// read something of a part of the batch that does not grow with it, and if a parameter follows from gradients of
 /// shared ops and of others.
@@ -112,6 +116,10 @@ public:
                                              std::to_string(step_.num_ops()));
       }
     }
+    if (!o.bucket_of.empty() && o.bucket_of.size() != step_.num_tensors()) {
+      throw value_error("data_parallel", "buckets of " + std::to_string(o.bucket_of.size()) +
+                                           " tensors for a step of " + std::to_string(step_.num_tensors()));
+    }
     check_shared();
   }
 
@@ -121,7 +129,7 @@ public:
       fill_buckets(gradients(step_));
     }
     if (o_.shard_updates && replicas_.size() > 1) {
-      split_messages();
+      halves_ = halves_of(all_reduce_);
       find_parts();
       updated_with_ = updated_with(step_, [&](tensor_id t) { return !part_[t].empty(); });
       updates_ = updates_by_gradient(step_, updated_with_);
@@ -135,7 +143,7 @@ public:
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       connect(r);
     }
-    for (std::size_t b = 0; b < made_.buckets.size() && is_sharded(); ++b) {
+    for (std::size_t b = 0; b < made_.buckets.size() && is_sharded() && o_.gather_updated; ++b) {
       gather(b);
     }
     made_.graph = std::move(b_).build();
@@ -145,7 +153,7 @@ public:
 private:
   /// `none` if the replica has no part of it.
   op_id copy_of(std::uint32_t r, op_id v) const { return copy_[r * step_.num_ops() + v]; }
-  bool is_sharded() const { return !owner_.empty(); }
+  bool is_sharded() const { return !halves_.owner.empty(); }
   device_id device_of(const gradient_bucket& b, std::uint32_t r) const {
     return replicas_[r][step_.producer(b.gradients.front())];
   }
@@ -251,26 +259,6 @@ private:
     return part == 1 ? bytes : static_cast<byte_count>(std::ceil(static_cast<double>(bytes) * part));
   }
 
-  /// The part of the all-reduce that adds, the rest, and who has the sum of each chunk between them.
-  void split_messages() {
-    const auto middle = std::find_if(all_reduce_.messages.begin(), all_reduce_.messages.end(),
-                                     [](const message& m) { return !m.adds; });
-    scatter_ = gather_ = {all_reduce_.ranks, all_reduce_.chunks};
-    scatter_.messages.assign(all_reduce_.messages.begin(), middle);
-    gather_.messages.assign(middle, all_reduce_.messages.end());
-    owner_.assign(all_reduce_.chunks, none);
-    std::vector<bool> owns(all_reduce_.ranks, false);
-    for (const auto& m : gather_.messages) {
-      auto& owner = owner_[m.chunk];
-      owner = owner == none ? m.from : owner;
-      owns[owner] = true;
-    }
-    if (std::find(owns.begin(), owns.end(), false) != owns.end()) {
-      throw value_error("data_parallel", "an all-reduce after whose additions some rank has no part cannot shard "
-                                         "updates; take a ring");
-    }
-  }
-
   /// The part of each gradient that each replica updates: where it overlaps with the chunks of which that has the sum.
   void find_parts() {
     part_.assign(step_.num_tensors(), {});
@@ -285,7 +273,7 @@ private:
         for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
           const byte_count last = first + sizes[k];
           if (std::max(first, begin) < std::min(last, end)) {
-            parts[owner_[k]] += static_cast<double>(std::min(last, end) - std::max(first, begin)) /
+            parts[halves_.owner[k]] += static_cast<double>(std::min(last, end) - std::max(first, begin)) /
                                 static_cast<double>(end - begin);
           }
           first = last;
@@ -335,10 +323,12 @@ private:
       }
       const device_id d = replicas_[0][step_.producer(t)];
       const auto level = before[step_.producer(t)];
+      const auto number = [&](tensor_id x) { return o_.bucket_of.empty() ? 0 : o_.bucket_of[x]; };
       auto at = std::find_if(open.begin(), open.end(), [&](const auto& b) {
-        return device_of(b, 0) == d && before[step_.producer(b.gradients.front())] == level;
+        const tensor_id first = b.gradients.front();
+        return device_of(b, 0) == d && before[step_.producer(first)] == level && number(first) == number(t);
       });
-      if (at != open.end() && at->bytes + step_.bytes(t) > o_.bucket_bytes) {
+      if (at != open.end() && o_.bucket_of.empty() && at->bytes + step_.bytes(t) > o_.bucket_bytes) {
         made_.buckets.push_back(std::move(*at));
         open.erase(at);
         at = open.end();
@@ -377,7 +367,7 @@ private:
         have.push_back({pack, b_.add_output(pack, sizes[k])});
       }
     }
-    add_collective(b_, is_sharded() ? scatter_ : all_reduce_, sizes, have, name, o_.element_bytes,
+    add_collective(b_, is_sharded() ? halves_.scatter : all_reduce_, sizes, have, name, o_.element_bytes,
                    [&](std::uint32_t r, op_id) { note(r, device_of(bucket, r), none); });
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       const op_id unpack = add_unpack(bucket, r, name + "/unpack", have, is_sharded());
@@ -400,7 +390,7 @@ private:
                    const std::vector<op_output>& have, bool own) {
     const op_id unpack = add(r, device_of(b, r), {.name = name_of(r, name), .type = collective_types::unpack});
     for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
-      if (!own || owner_[k] == r) {
+      if (!own || halves_.owner[k] == r) {
         const auto& [op, output] = have[std::size_t{r} * all_reduce_.chunks + k];
         b_.add_edge(op, unpack, output);
       }
@@ -427,12 +417,12 @@ private:
         }
       }
       for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
-        if (owner_[k] == r) {
+        if (halves_.owner[k] == r) {
           have[std::size_t{r} * all_reduce_.chunks + k] = {parts, b_.add_output(parts, sizes[k])};
         }
       }
     }
-    add_collective(b_, gather_, sizes, have, name, o_.element_bytes,
+    add_collective(b_, halves_.gather, sizes, have, name, o_.element_bytes,
                    [&](std::uint32_t r, op_id) { note(r, device_of(bucket, r), none); });
     for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
       const op_id all = add_unpack(bucket, r, name + "/unpack", have, false);
@@ -569,8 +559,7 @@ private:
   std::vector<tensor_id> updated_with_;   ///< by op: the gradient in whose parts it is there; `none`: as a whole
   std::vector<std::vector<op_id>> updates_; ///< if they are sharded: by gradient
   std::vector<std::vector<double>> part_; ///< if updates are sharded: by gradient and replica
-  collective scatter_, gather_;
-  std::vector<std::uint32_t> owner_; ///< by chunk; empty if updates are not sharded
+  all_reduce_halves halves_; ///< without owners if updates are not sharded
   std::map<std::pair<tensor_id, std::uint32_t>, op_id> joined_, sent_; ///< by tensor and replica
   std::map<tensor_id, op_id> cut_;
 };

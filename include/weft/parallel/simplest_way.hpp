@@ -26,16 +26,18 @@ enum class feature {
   turns,           ///< virtual stages: several on each device
   micro_batches,   ///< the batch in parts one after the other, whose gradients are added up
   sharded_updates, ///< each replica updates a part of the parameters
+  sharded_parameters, ///< each replica holds a part of them, which all gather before they are read
   experts,         ///< each expert of a mixture on one replica
   unlike_devices,  ///< devices of several kinds or speeds that share the work
   recomputation,   ///< ops that run again for the backward pass
   offloading       ///< tensors that wait on the host
 };
-inline constexpr std::size_t num_features = 11;
+inline constexpr std::size_t num_features = 12;
 inline constexpr std::array<std::string_view, num_features> feature_names{
   "data parallelism", "tensor parallelism", "pipeline stages",    "ops on devices of their own",
-  "virtual stages",   "micro-batches",      "sharded updates",    "experts on devices of their own",
-  "unlike devices",   "recomputation",      "tensors on the host"}; ///< in their order
+  "virtual stages",   "micro-batches",      "sharded updates",    "sharded parameters",
+  "experts on devices of their own",        "unlike devices",     "recomputation",
+  "tensors on the host"}; ///< in their order
 
 constexpr std::string_view to_string(feature f) { return feature_names[static_cast<std::size_t>(f)]; }
 
@@ -49,6 +51,7 @@ struct configuration {
   std::uint64_t micro_batches = 1;
   bool places_ops = false;
   bool shards_updates = false;
+  bool shards_parameters = false;
   bool splits_experts = false;
   bool on_unlike_devices = false;
   bool recomputes = false;
@@ -63,6 +66,7 @@ struct configuration {
     case feature::turns: return turns > 1;
     case feature::micro_batches: return micro_batches > 1;
     case feature::sharded_updates: return shards_updates;
+    case feature::sharded_parameters: return shards_parameters;
     case feature::experts: return splits_experts;
     case feature::unlike_devices: return on_unlike_devices;
     case feature::recomputation: return recomputes;

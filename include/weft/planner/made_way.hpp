@@ -44,11 +44,13 @@ struct compared_way {
   bool is_made() const { return seconds < std::numeric_limits<double>::infinity(); }
 };
 
-/// The all-reduces of gradients.
+/// The all-reduces of gradients, and the gathers of parameters that are held in parts.
 struct reduced_gradients {
   byte_count bytes = 0;     ///< of a replica
   std::size_t buckets = 0;  ///< 0: nothing is reduced
   parallel::collective_algorithm algorithm = parallel::collective_algorithm::ring;
+  std::size_t gathers = 0;     ///< of units of parameters; 0: none is held in parts
+  byte_count largest_unit = 0; ///< of these
 };
 
 /// The splits of ops, and their reshardings.

@@ -32,6 +32,7 @@ struct reason {
     ops_depend_on_batch,  ///< another batch has other ops
     nothing_of_batch,     ///< no op grows with the batch
     nothing_updated,      ///< there are no updates to shard
+    unknown_readers,      ///< it is not known which ops read which parameters
     no_experts,           ///< there are `have` experts for `asked` devices
     too_few_ops,          ///< `have` ops cannot be cut into `asked` stages
     // The machine, and the numbers that were asked for.

@@ -31,6 +31,7 @@ struct way {
   std::uint32_t turns = 1;    ///< stages of each device
   std::uint64_t micro_batches = 1;  ///< of each replica; 0: as many as suit
   bool shards_updates = false;      ///< each replica updates a part of the parameters
+  bool shards_parameters = false;   ///< … and holds no more than that part of them, so `shards_updates` as well
   bool splits_experts = false;      ///< each expert of a mixture is on one replica
   /// Of replicas with parts of several sizes, such as by speed: the examples of each device that counts, 0 of those
   /// that get none; empty: as many for each.
@@ -55,6 +56,7 @@ inline parallel::configuration features_of(const way& w, bool recomputes) {
           .turns = w.turns,
           .micro_batches = w.micro_batches,
           .shards_updates = w.shards_updates,
+          .shards_parameters = w.shards_parameters,
           .splits_experts = w.splits_experts,
           .on_unlike_devices = w.is_by_speed(),
           .recomputes = recomputes || w.recomputes.has_value()};
@@ -64,7 +66,7 @@ inline parallel::configuration features_of(const way& w, bool recomputes) {
 /// `accumulate=4` or `none`, but for what runs again.
 inline std::string to_string(const way& w) {
   const auto with = [](const char* name, std::uint64_t x) { return name + std::to_string(x); };
-  const char* const updates = w.shards_updates ? ",sharded" : ",whole";
+  const char* const updates = w.shards_parameters ? ",fully-sharded" : w.shards_updates ? ",sharded" : ",whole";
   if (w.kind == way_kind::placed) {
     return "none";
   }
@@ -103,7 +105,8 @@ struct wanted_ways {
   std::uint32_t turns = 0;         ///< 0: 1
   std::uint64_t micro_batches = 0; ///< 0: as many as suit
   std::optional<bool> shards_updates = {}; ///< none: what is fastest
-  std::optional<bool> splits_experts = {}; ///< the same
+  std::optional<bool> shards_parameters = {}; ///< the same
+  std::optional<bool> splits_experts = {};    ///< the same
   std::optional<bool> by_speed = {};       ///< the same
   std::vector<std::uint64_t> examples = {}; ///< of each device, if they are given
 
@@ -135,6 +138,7 @@ inline wanted_ways only(const way& w) {
     x.shards_updates = w.replicas > 1 ? std::optional{w.shards_updates} : std::nullopt;
   } else if (w.kind == way_kind::batch) {
     x.shards_updates = w.shards_updates;
+    x.shards_parameters = w.shards_parameters;
     x.splits_experts = w.splits_experts;
     x.by_speed = w.is_by_speed();
   }

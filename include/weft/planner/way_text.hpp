@@ -103,6 +103,9 @@ private:
     if (x_.by_speed && x_.splits_experts) {
       fail("experts are split among devices that are alike; leave by-speed out");
     }
+    if (x_.shards_parameters.value_or(false) && (x_.by_speed || x_.splits_experts)) {
+      fail("all parameters are in parts on devices that are alike; leave by-speed and experts out");
+    }
     const auto idle = std::count(x_.examples.begin(), x_.examples.end(), 0u);
     if (!x_.examples.empty() &&
         (x_.examples.size() != x_.replicas || static_cast<std::ptrdiff_t>(x_.examples.size()) < idle + 2)) {
@@ -114,15 +117,20 @@ private:
     }
   }
 
-  /// `whole`, `sharded`, `experts` or `by-speed`, each once.
+  /// `whole`, `sharded`, `fully-sharded`, `experts` or `by-speed`, each once.
   void take_feature(const named_value& part) {
-    auto* const what = part.name == "whole" || part.name == "sharded" ? &x_.shards_updates
+    const bool fully = part.name == "fully-sharded";
+    auto* const what = part.name == "whole" || part.name == "sharded" || fully ? &x_.shards_updates
                        : part.name == "experts"                       ? &x_.splits_experts
                        : part.name == "by-speed"                      ? &x_.by_speed
                                                                       : nullptr;
     if (x_.of == wanted_ways::which::tensor || !what || what->has_value() ||
         (part.has_value && part.name != "by-speed")) {
-      fail("after the number of devices write nothing, or for data whole or sharded, experts, by-speed, or tensor=K");
+      fail("after the number of devices write nothing, or for data whole, sharded or fully-sharded, experts, by-speed, "
+           "or tensor=K");
+    }
+    if (what == &x_.shards_updates) {
+      x_.shards_parameters = fully;
     }
     *what = part.name != "whole";
     for (auto rest = part.value; part.has_value;) {

@@ -61,6 +61,7 @@ inline constexpr auto reason_sentences = [] {
     reason_sentence{ops_depend_on_batch, "its ops depend on the batch"},
     reason_sentence{nothing_of_batch, "nothing in it grows with the batch"},
     reason_sentence{nothing_updated, "nothing is updated, so there are no updates to shard"},
+    reason_sentence{unknown_readers, "it is not known which of its ops read which parameters, so that these stay whole"},
     reason_sentence{no_experts, "there are {have} experts for {asked} devices"},
     reason_sentence{too_few_ops, "a step of {have} ops cannot be cut into {asked} stages"},
     reason_sentence{no_alike_devices, "the platform has no two devices that are alike"},
@@ -170,7 +171,10 @@ inline std::string name_of(const planner::compared_way& x) {
   }
   if (w.kind == planner::way_kind::batch) {
     return times(w.replicas, "data") + (w.splits_experts ? ", experts" : "") +
-           (!w.shards_updates ? "" : w.splits_experts ? ", sharded" : ", sharded updates");
+           (w.shards_parameters ? ", fully sharded"
+            : !w.shards_updates ? ""
+            : w.splits_experts  ? ", sharded"
+                                : ", sharded updates");
   }
   if (x.splits_batch) {
     return times(w.num_devices(), "data");
@@ -282,8 +286,13 @@ inline std::string strategy_of_batches(const planner::made_way& x, std::uint64_t
     text += "; inference, so there are no gradients to reduce";
   } else {
     text += "; " + readable_bytes(x.reduced.bytes) + " of gradients " +
-            (x.how().shards_updates ? "reduced and parameters gathered" : "all-reduced") + " in " +
-            count_of(x.reduced.buckets, "bucket") + " (" + std::string{to_string(x.reduced.algorithm)} + ")";
+            (x.how().shards_parameters ? "reduced"
+             : x.how().shards_updates  ? "reduced and parameters gathered"
+                                       : "all-reduced") +
+            " in " + count_of(x.reduced.buckets, "bucket") + " (" + std::string{to_string(x.reduced.algorithm)} + ")" +
+            (x.how().shards_parameters ? ", and parameters gathered " + count_of(x.reduced.gathers, "time") +
+                                           ", in units of at most " + readable_bytes(x.reduced.largest_unit)
+                                       : "");
   }
   const auto limits = x.how().is_by_speed() ? about_limits(x.figures, p) : std::string{};
   return text + (limits.empty() ? "" : "; " + limits);

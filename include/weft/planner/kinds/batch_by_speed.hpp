@@ -40,7 +40,7 @@ public:
       : t_{t}, wanted_{t.wanted()}, all_{all}, is_asked_{wanted_.by_speed && *wanted_.by_speed} {}
 
   void try_all() {
-    if (!find_devices() || !have_given_sum() || !may_share()) {
+    if (wanted_.shards_parameters.value_or(false) || !find_devices() || !have_given_sum() || !may_share()) {
       return;
     }
     bool fits = false;

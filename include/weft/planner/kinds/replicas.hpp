@@ -6,7 +6,9 @@
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/data_parallel.hpp"
 #include "weft/parallel/experts.hpp"
+#include "weft/parallel/fully_sharded.hpp"
 #include "weft/parallel/mesh_level.hpp"
+#include "weft/parallel/parameter_gathers.hpp"
 #include "weft/parallel/sharded_parameters.hpp"
 #include "weft/parallel/sharding.hpp"
 #include "weft/planner/comparison.hpp"
@@ -41,13 +43,11 @@ struct batch_split {
   std::vector<std::uint64_t> examples = {}; ///< of each
 };
 
-/// As many examples for each device.
-inline batch_split even_split(const task& t, const std::vector<device_id>& devices, std::uint64_t batch,
-                              bool shards_updates, bool splits_experts) {
-  return {.how = {.replicas = static_cast<std::uint32_t>(devices.size()),
-                  .shards_updates = shards_updates,
-                  .splits_experts = splits_experts,
-                  .recomputes = t.recomputes()},
+/// As many examples for each device. `how` says what replicas share.
+inline batch_split even_split(const task& t, const std::vector<device_id>& devices, std::uint64_t batch, way how) {
+  how.replicas = static_cast<std::uint32_t>(devices.size());
+  how.recomputes = t.recomputes();
+  return {.how = std::move(how),
           .devices = devices,
           .examples = std::vector<std::uint64_t>(devices.size(), batch / devices.size())};
 }
@@ -83,18 +83,25 @@ inline double total_work(const workload& w) {
   return sum;
 }
 
-/// The sharding of replicas on these devices, each with all parameters, but for ops that `owner` gives to one of them.
+/// The sharding of replicas on these devices, each with all parameters, but for ops that `owner` gives to one of them;
+/// or with parts of all, each along the first dimension that they divide.
 inline parallel::sharding sharding_of_replicas(const model_step& part, const std::vector<device_id>& devices,
-                                               bool shards_updates, const std::vector<std::uint32_t>& owner) {
+                                               const way& how, const std::vector<std::uint32_t>& owner) {
   parallel::sharding s{
     .mesh = {.axes = {{"data", static_cast<std::uint32_t>(devices.size())}}, .devices = devices},
     .trains = is_training_step(part.ops),
-    .zero_stage = shards_updates ? 2u : 0u};
+    .zero_stage = how.shards_parameters ? 3u : how.shards_updates ? 2u : 0u};
   s.parameters = has_axes(part) ? parallel::sharded_parameters(
                                     axes_of(part), std::vector<std::uint32_t>(part.ops.num_ops(), none), 0)
                                 : parallel::whole_parameters(part.ops);
   for (auto& x : s.parameters) {
     x.owner = owner.empty() ? none : owner[x.op];
+    for (std::size_t i = 0; how.shards_parameters && x.shape && i < x.shape->size(); ++i) {
+      if ((*x.shape)[i] % devices.size() == 0) {
+        x.spec[i] = 0;
+        break;
+      }
+    }
   }
   return s;
 }
@@ -108,6 +115,16 @@ inline std::shared_ptr<const model_step> part_of_batch(const task& t, const mode
   return part;
 }
 
+/// What replicas of a step gather that hold parts of its parameters. Throws `refusal` if these are not known.
+inline parallel::parameter_gathers gathers_of(const model_step& part) {
+  const bool has_origins = part.expanded && part.expanded->holder.size() == part.ops.num_ops();
+  auto all = parallel::find_parameter_gathers(part.ops, has_origins ? part.expanded.get() : nullptr);
+  if (all.units.empty()) {
+    throw refusal{{.is = reason::kind::unknown_readers}};
+  }
+  return all;
+}
+
 /// A step made of such a split of `whole`; null if updates are to be sharded and there are none, or experts split and
 /// there are fewer.
 inline std::shared_ptr<made_way> make_replicas(const task& t, const model_step& whole, const batch_split& split) {
@@ -119,6 +136,7 @@ inline std::shared_ptr<made_way> make_replicas(const task& t, const model_step& 
   const auto& one = x->part->ops;
   const steps_of_parts steps{t, *x->part, split.examples};
   parallel::data_parallel_options how{.shard_updates = split.how.shards_updates,
+                                      .gather_updated = !split.how.shards_parameters,
                                       .element_bytes = x->part->element_bytes};
   if (split.how.splits_experts) {
     x->experts = parallel::count_experts(one);
@@ -131,15 +149,25 @@ inline std::shared_ptr<made_way> make_replicas(const task& t, const model_step& 
   if (gradients == 0 && split.how.shards_updates) {
     return nullptr;
   }
+  parallel::parameter_gathers gathers;
+  if (split.how.shards_parameters) {
+    gathers = gathers_of(*x->part);
+    how.bucket_of = parallel::units_of_gradients(one, gathers);
+    how.bucket_bytes = gathers.largest_unit();
+  }
   const auto all_reduce = parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), t.machine(), split.devices,
                                                       t.how().contention, split.how.shards_updates, t.costs().ops);
   auto made = parallel::data_parallel(steps.all(), replicas_on(split.devices, one, t.machine()), all_reduce.messages,
                                       how);
-  x->sharding = sharding_of_replicas(*x->part, split.devices, split.how.shards_updates, how.shared.owner);
+  if (split.how.shards_parameters) {
+    made = parallel::fully_sharded(made, one, gathers, all_reduce.messages, how.element_bytes);
+  }
+  x->sharding = sharding_of_replicas(*x->part, split.devices, split.how, how.shared.owner);
   x->sharding.batch = whole.batch;
   x->sharding.examples = split.how.is_by_speed() ? split.examples : std::vector<std::uint64_t>{};
   x->features = features_of(split.how, x->part->recomputes);
-  x->reduced = {made.gradient_bytes, made.buckets.size(), all_reduce.algorithm};
+  x->reduced = {made.gradient_bytes, made.buckets.size(), all_reduce.algorithm, gathers.gathers.size(),
+                gathers.largest_unit()};
   x->ops = std::move(made.graph);
   x->origin = std::move(made.origin);
   run_way(t, std::move(made.where), *x);
@@ -159,8 +187,7 @@ inline std::uint64_t least_batch_that_pays(const task& t, const batch_split& lik
   for (std::uint64_t batch = like.devices.size(); batch < t.whole().batch && !t.is_stopped(); batch *= 2) {
     try {
       const auto whole = t.with_batch(batch);
-      const auto x = make_replicas(t, whole, even_split(t, like.devices, batch, like.how.shards_updates,
-                                               like.how.splits_experts));
+      const auto x = make_replicas(t, whole, even_split(t, like.devices, batch, like.how));
       if (x && x->fits() && x->run.makespan < seconds_alone(t, whole.ops, like.devices.front())) {
         return batch;
       }
@@ -170,12 +197,17 @@ inline std::uint64_t least_batch_that_pays(const task& t, const batch_split& lik
   return 0;
 }
 
-/// The updates with which a step fits on the number of devices that was tried last: all on each device, or in parts.
-struct fitting_updates {
-  bool whole = true, sharded = true;
+/// What a step fits with on the number of devices that was tried last: all parameters and updates on each device,
+/// updates in parts, or both.
+struct fitting_parts {
+  bool whole = true, updates = true, parameters = true;
 
-  /// `first`: no other number was tried, and all ways are shown.
-  bool is_worthwhile(bool in_parts, bool first) const { return sharded && (in_parts ? first || !whole : whole); }
+  bool& of(const way& how) { return how.shards_parameters ? parameters : how.shards_updates ? updates : whole; }
+  /// `first`: no other number was tried, and all ways are shown. Parameters in parts are sent more often than updates.
+  bool is_worthwhile(const way& how, bool first) const {
+    return how.shards_parameters ? parameters && (first || !updates)
+                                 : updates && (how.shards_updates ? first || !whole : whole);
+  }
 };
 
 /// Splits the batch among 2, 3, … of the devices, which are alike.
@@ -193,7 +225,7 @@ public:
     std::size_t tried = 0;
     for (std::size_t ranks = devices_.size(); ranks > 1 && tried < max_numbers; --ranks) {
       if (t_.is_stopped() || !all_.why_not.empty() ||
-          !(fits_[0].sharded || (fits_[1].sharded && num_experts_ >= ranks))) {
+          !(fits_[0].parameters || (fits_[1].updates && num_experts_ >= ranks))) {
         break;
       }
       if (batch % ranks == 0 && (wanted_.replicas == 0 || wanted_.replicas == ranks) &&
@@ -218,34 +250,43 @@ private:
   static constexpr std::size_t max_numbers = 6; // of devices
 
   void try_on(std::size_t ranks) {
-    for (const auto& [sharded, experts] :
-         {std::pair{false, false}, std::pair{true, false}, std::pair{false, true}, std::pair{true, true}}) {
-      const bool wanted = (wanted_.shards_updates ? *wanted_.shards_updates == sharded
-                                                  : fits_[experts].is_worthwhile(sharded, is_first_)) &&
-                          (wanted_.splits_experts ? *wanted_.splits_experts == experts
-                                                  : !experts || num_experts_ >= ranks);
-      if (wanted && !try_one(ranks, sharded, experts)) {
+    for (const way& how : {way{}, way{.shards_updates = true}, way{.shards_updates = true, .shards_parameters = true},
+                           way{.splits_experts = true}, way{.shards_updates = true, .splits_experts = true}}) {
+      if (is_wanted(ranks, how) && !try_one(ranks, how)) {
         break;
       }
     }
     is_first_ = false;
   }
 
+  bool is_wanted(std::size_t ranks, const way& how) const {
+    const auto is = [](const std::optional<bool>& asked, bool x) { return !asked || *asked == x; };
+    const auto& given = how.shards_parameters ? wanted_.shards_parameters : wanted_.shards_updates;
+    return is(wanted_.shards_updates, how.shards_updates) && is(wanted_.shards_parameters, how.shards_parameters) &&
+           is(wanted_.splits_experts, how.splits_experts) &&
+           (given || fits_[how.splits_experts].is_worthwhile(how, is_first_)) &&
+           (wanted_.splits_experts || !how.splits_experts || num_experts_ >= ranks);
+  }
+
   /// True if others of as many devices are worth a try.
-  bool try_one(std::size_t ranks, bool sharded, bool experts) {
-    auto& kind = fits_[experts];
+  bool try_one(std::size_t ranks, const way& how) {
+    auto& kind = fits_[how.splits_experts];
     const auto batch = t_.whole().batch;
-    const auto split = even_split(t_, best_joined(t_, devices_, ranks, sharded), batch, sharded, experts);
+    const auto split = even_split(t_, best_joined(t_, devices_, ranks, how.shards_updates), batch, how);
     t_.tell({attempt::kind::way, split.how});
     std::shared_ptr<made_way> x;
     try {
       x = make_replicas(t_, t_.whole(), split);
     } catch (const error& e) { // such as a model whose batch is fixed
-      if (experts && !wanted_.splits_experts) {
+      if (how.splits_experts && !wanted_.splits_experts) {
         return true;
       }
-      if (sharded && !wanted_.shards_updates && kind.whole) { // its updates cannot be in parts
-        kind.sharded = kind.whole;
+      if (how.shards_parameters && !wanted_.shards_parameters) { // they cannot be in parts
+        kind.parameters = kind.updates;
+        return true;
+      }
+      if (how.shards_updates && !wanted_.shards_updates && kind.whole) { // its updates cannot be in parts
+        kind.updates = kind.parameters = kind.whole;
         return true;
       }
       all_.why_not = {reason_of(e)};
@@ -253,13 +294,13 @@ private:
       return false;
     }
     if (!x) { // nothing is updated
-      kind.sharded = kind.whole;
+      kind.updates = kind.parameters = kind.whole;
       if (wanted_.shards_updates) {
         all_.why_not = {{.is = reason::kind::nothing_updated}};
       }
       return true;
     }
-    (sharded ? kind.sharded : kind.whole) = x->fits();
+    kind.of(how) = x->fits();
     const auto* const fastest = all_.fastest();
     all_.add(std::move(x));
     if (all_.fastest() != fastest && !prune_.is_large(ranks)) {
@@ -284,7 +325,7 @@ private:
   pruning prune_;
   std::size_t num_experts_;
   // Fewer devices have larger parts of the batch each: what does not fit on many does not fit on few.
-  fitting_updates fits_[2] = {}; // with experts on all devices, and on one each
+  fitting_parts fits_[2] = {}; // with experts on all devices, and on one each
   bool is_first_ = true;
   std::optional<batch_split> pays_ = {}; // the fastest of those that are no large steps
 };

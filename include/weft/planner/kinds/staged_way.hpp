@@ -284,7 +284,7 @@ private:
     x->reduced = s.reduced;
     x->stages = {m_.layers, m_.stage_of_part, p, std::move(found.order), std::move(found.start)};
     if (shape_.stages == 1 && shape_.ranks == 1 && shape_.replicas > 1) {
-      x->sharding = sharding_of_replicas(*x->part, devices_, shape_.shards_updates, {});
+      x->sharding = sharding_of_replicas(*x->part, devices_, shape_, {});
       x->sharding.batch = t_.whole().batch;
       x->sharding.micro_batches = shape_.micro_batches;
     }
