@@ -87,6 +87,7 @@ configuration random_configuration(std::mt19937& random) {
                   .shards_updates = of(4) == 0,
                   .recomputes = of(4) == 0,
                   .offloads = of(8) == 0};
+  c.shards_parameters = c.shards_updates && of(2) == 0;
   c.devices = c.replicas * c.ranks * c.stages;
   return c;
 }

@@ -56,6 +56,7 @@ std::vector<planner::way> all_ways(std::uint32_t devices, std::uint64_t batch) {
     for (const bool sharded : {false, true}) {
       all.push_back({.replicas = n, .shards_updates = sharded});
     }
+    all.push_back({.replicas = n, .shards_updates = true, .shards_parameters = true});
     all.push_back({.kind = way_kind::ops, .ranks = n});
   }
   if (devices == 4) {

@@ -73,11 +73,11 @@ struct data_parallel_options {
 /// such as the statistics of a batch normalisation, each replica has for itself. A norm of all gradients by which they
 /// are clipped is of the sums if it is of the update (`op_role::update`), else each replica has its own.
 ///
-/// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, buckets of
-/// another number of tensors, if gradients that share a device in one replica do not in another, if updates are to be sharded and the all-reduce
-/// leaves some rank no part or an update works on several gradients as a whole, if shared ops belong to no replica or
-/// read something of a part of the batch that does not grow with it, and if a parameter follows from gradients of
-/// shared ops and of others.
+/// Throws `value_error` if there are not as many replicas as ranks, for a placement of another number of ops, buckets
+/// of another number of tensors, if gradients that share a device in one replica do not in another, if updates are to
+/// be sharded and the all-reduce leaves some rank no part or an update works on several gradients as a whole, if shared
+/// ops belong to no replica or read something of a part of the batch that does not grow with it, and if a parameter
+/// follows from gradients of shared ops and of others.
 /// Complexity: O(replicas (n + m) + messages).
 /// Sources: Li et al., *PyTorch Distributed: Experiences on Accelerating Data Parallel Training*, VLDB 13(12), 2020;
 /// for sharded updates Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, SC

@@ -61,7 +61,7 @@ inline constexpr auto reason_sentences = [] {
     reason_sentence{ops_depend_on_batch, "its ops depend on the batch"},
     reason_sentence{nothing_of_batch, "nothing in it grows with the batch"},
     reason_sentence{nothing_updated, "nothing is updated, so there are no updates to shard"},
-    reason_sentence{unknown_readers, "it is not known which of its ops read which parameters, so that these stay whole"},
+    reason_sentence{unknown_readers, "it is not known which of its ops read which parameters, so these stay whole"},
     reason_sentence{no_experts, "there are {have} experts for {asked} devices"},
     reason_sentence{too_few_ops, "a step of {have} ops cannot be cut into {asked} stages"},
     reason_sentence{no_alike_devices, "the platform has no two devices that are alike"},
