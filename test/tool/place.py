@@ -836,8 +836,8 @@ def main(folder):
     check('strategy: data parallelism on gpu0 to gpu3, 256 of 1024 samples each' in flat(auto), f'auto: {auto[:600]}')
     ways = [w for w in auto.split('Ways to share the work\n')[1].split('\n\n')[0].split('\n')[1:] if w[:51].strip()]
     names = [w[51:] for w in ways]
-    check({'4 × data', '4 × data, sharded updates', '2 × data', '4 × tensor', '2 × tensor', '2 × data, 2 × tensor',
-           'each op on one device'} == {n for n in names if 'pipeline' not in n},
+    check({'4 × data', '4 × data, sharded updates', '4 × data, fully sharded', '2 × data', '4 × tensor', '2 × tensor',
+           '2 × data, 2 × tensor', 'each op on one device'} == {n for n in names if 'pipeline' not in n},
           f'ways: {names}')
     check('takes at least' in flat(auto), f'a bound for each op on one device: {ways}')
     check('faster than one of them from a batch of' in flat(auto), f'says when it pays: {auto[-600:]}')
@@ -890,7 +890,9 @@ def main(folder):
     refused(*split, '--parallel', 'data=4,whole,by-speed', because='no accelerators that differ')
     refused(*mixed, '--parallel', 'data=2,by-speed=24+1001', because='does not add up to the 1024 samples')
     refused(*mixed, '--parallel', 'data=2,by-speed=24', because='N numbers of samples')
-    refused('zoo:gpt2_small@4:inference', *split[1:], '--parallel', 'data=4,sharded', because='nothing is updated')
+    for updates in ('sharded', 'fully-sharded'):
+        refused('zoo:gpt2_small@4:inference', *split[1:], '--parallel', f'data=4,{updates}',
+                because='nothing is updated')
     refused(*split, '--parallel', 'data=4,experts', because='there are no experts')
     refused(*split, '--parallel', 'data=4,experts,tensor=2', because='write nothing')
     refused(*split, '--parallel', 'tensors', because='write auto, data or tensor')

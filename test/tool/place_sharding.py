@@ -188,12 +188,13 @@ def main(folder):
 
     # Training: the optimiser's state is resident, too, and may be split otherwise
     net = 'zoo:resnet50_cifar10@64'
-    for ways, axes in (('data=4,sharded', ['data']), ('data=2,whole', ['data']),
+    for ways, axes in (('data=4,sharded', ['data']), ('data=4,fully-sharded', ['data']), ('data=2,whole', ['data']),
                        ('data=2,tensor=2', ['data', 'tensor']), ('tensor=2', ['tensor'])):
         doc, text, resident = sharding_of(net, *machine, '--parallel', ways)
         check([a['name'] for a in doc['mesh']['axes']] == axes and doc['batch'] == 64, f'{ways}: {doc["mesh"]}')
         check(all(bytes_per_device(doc) < r for r in resident), f'{ways}: {bytes_per_device(doc)}, {resident}')
-        check(doc['zero_stage'] == (2 if 'sharded' in ways else 0), f'{ways}: ZeRO {doc["zero_stage"]}')
+        stage = 3 if 'fully' in ways else 2 if 'sharded' in ways else 0
+        check(doc['zero_stage'] == stage, f'{ways}: ZeRO {doc["zero_stage"]}')
     again = ('--plan', path('plan.json'), '--parallel', 'data=2,tensor=2')
     first, _, _ = sharding_of(net, *machine, *again)
     r = run(net, *machine, '--from-plan', path('plan.json'), '--sharding', path('s.json'))
