@@ -74,7 +74,7 @@ TEST_CASE("onnx: weights lie in parts along their own axes, those of inputs do n
   CHECK(parallel::resident_part(split.axes[0], read.ops, 0, 2, 2) == 64 * 128 * 2);
   CHECK(split.axes[1].terms.empty()); // each part would add the biases again
 
-  const auto held = parallel::sharded_parameters(split, {2, none}, 0);
+  const auto held = parallel::sharded_parameters(split, {2, none}, 0, 2);
   REQUIRE(held.size() == 2);
   CHECK(held[0].name == "w");
   CHECK(held[0].shape == std::vector<std::uint64_t>{64, 128});
@@ -82,7 +82,7 @@ TEST_CASE("onnx: weights lie in parts along their own axes, those of inputs do n
   CHECK(held[0].bytes == 64 * 128 * 4);
   CHECK(held[1].name == "b");
   CHECK(!held[1].is_split()); // the biases, where the sum is made
-  CHECK(parallel::sharded_parameters(split, {1, none}, 0)[0].spec == std::vector<std::uint32_t>{0, none});
+  CHECK(parallel::sharded_parameters(split, {1, none}, 0, 2)[0].spec == std::vector<std::uint32_t>{0, none});
 
   const auto ring = presets::identical(2);
   const parallel::sharding all{.mesh = {.axes = {{"tensor", 2}}, .devices = {0, 1}}, .parameters = held};

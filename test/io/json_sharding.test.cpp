@@ -61,6 +61,28 @@ TEST_CASE("write_sharding_json: experts, which one replica has, are in no words 
   CHECK(doc["vllm"]["arguments"] == "--tensor-parallel-size 2 --data-parallel-size 2 --enable-expert-parallel");
 }
 
+TEST_CASE("write_sharding_json: parts that are not equal are in no words of runtimes, but for vocabularies") {
+  auto s = weft_test::sample_sharding();
+  s.mesh = {{{"tensor", 3}}, {1, 2, 3}};
+  s.parameters = {{.name = "heads", .shape = {{4, 32}}, .bytes = 512, .spec = {weft::none, 0}, .part = {11, 32}},
+                  {.name = "columns", .shape = {{4, 6}}, .bytes = 96, .spec = {weft::none, 0}}};
+  CHECK(weft::parallel::shard_bytes(s.parameters[0], s.mesh) == 176);
+  auto doc = written(s);
+  CHECK(doc["unequal_parts"] == true);
+  CHECK(doc["parameters"][0]["parts"] == json::parse("[11, 11, 10]"));
+  CHECK(!doc["parameters"][1].contains("parts"));
+  CHECK(doc["jax"]["partition_specs"].size() == 1);
+  CHECK(doc["pytorch"]["placements"].contains("columns"));
+  CHECK(!doc.contains("megatron"));
+  CHECK(!doc.contains("vllm"));
+  s.parameters[0].is_padded = true;
+  doc = written(s);
+  CHECK(!doc.contains("unequal_parts"));
+  CHECK(doc["parameters"][0]["parts"].size() == 3);
+  CHECK(doc["jax"]["partition_specs"].size() == 1);
+  CHECK(doc.contains("megatron"));
+}
+
 TEST_CASE("write_sharding_json: inference, and a step without parameters") {
   auto s = weft_test::sample_sharding();
   s.trains = false;

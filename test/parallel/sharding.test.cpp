@@ -35,7 +35,7 @@ TEST_CASE("sharded_parameters: the parts of each rank are what the split workloa
     costs.capacity = std::max<byte_count>(capacity, 800'000'000); // not all of it whole
     const auto chosen = parallel::choose_splits(m, ranks, costs, {.budget = {.moves = 500}});
     REQUIRE(chosen.found);
-    const auto parameters = parallel::sharded_parameters(m, chosen.axis, 1);
+    const auto parameters = parallel::sharded_parameters(m, chosen.axis, 1, ranks);
     std::size_t variables = 0;
     for (const auto& x : n.net->variables()) {
       variables += std::binary_search(n.built.origin.begin(), n.built.origin.end(), x.op);
@@ -57,25 +57,26 @@ TEST_CASE("sharded_parameters: the parts of each rank are what the split workloa
       for (std::size_t d = 0; d < x.spec.size(); ++d) {
         elements *= (*x.shape)[d];
         CHECK((x.spec[d] == none || x.spec[d] == 1));
-        CHECK((x.spec[d] == none || (*x.shape)[d] % ranks == 0));
+        CHECK((x.spec[d] == none || ((*x.shape)[d] % ranks == 0) != x.has_unequal_parts()));
       }
       CHECK(x.bytes == 4 * elements);
       CHECK(x.bytes == w.resident_bytes(x.op));
       CHECK(x.name == w.name(x.op));
       for (std::uint32_t r = 0; r < ranks; ++r) {
-        CHECK(held[r * w.num_ops() + x.op] == parallel::shard_bytes(x, mesh));
+        const auto part = x.has_unequal_parts() ? x.part.of(x.bytes, r) : parallel::shard_bytes(x, mesh);
+        CHECK(held[r * w.num_ops() + x.op] == part);
       }
       split += x.is_split();
     }
     CHECK(split > 0);
-    CHECK_THROWS_AS(parallel::sharded_parameters(m, {}, 1), value_error);
+    CHECK_THROWS_AS(parallel::sharded_parameters(m, {}, 1, ranks), value_error);
   }
 }
 
 TEST_CASE("sharded_parameters: without splits all is whole") {
   const built_net n{"mnist_conv@8"};
   const auto m = n.model();
-  const auto parameters = parallel::sharded_parameters(m, std::vector<std::uint32_t>(m.axes.size(), none), 0);
+  const auto parameters = parallel::sharded_parameters(m, std::vector<std::uint32_t>(m.axes.size(), none), 0, 4);
   REQUIRE(!parameters.empty());
   for (const auto& x : parameters) {
     CHECK(!x.is_split());
@@ -157,8 +158,8 @@ TEST_CASE("work_in_parts: splits of the batch alone are data parallelism") {
   }
   CHECK(work(nearly).of_ops == w.work(least));
   CHECK(work(nearly).is_data_parallel());
-  CHECK(parallel::zero_stage_of(parallel::sharded_parameters(m, nearly, 0)) == 3);
-  CHECK(parallel::zero_stage_of(parallel::sharded_parameters(m, batch, 0)) == 0);
+  CHECK(parallel::zero_stage_of(parallel::sharded_parameters(m, nearly, 0, ranks)) == 3);
+  CHECK(parallel::zero_stage_of(parallel::sharded_parameters(m, batch, 0, ranks)) == 0);
   CHECK_THROWS_AS(work({}), value_error);
 }
 

@@ -54,12 +54,13 @@ double repeated(const array& a, const std::vector<std::uint64_t>& index) {
   return a.values[at];
 }
 
-array part_of(const array& a, std::size_t dimension, std::uint32_t rank, std::uint32_t ranks) {
+array part_of(const array& a, const layout& l, std::uint32_t rank) {
   auto dims = a.dims;
-  dims[dimension] /= ranks;
+  const auto first = rank * l.part.of(dims[l.dimension]);
+  dims[l.dimension] = l.part.of(dims[l.dimension], rank);
   array part{dims};
   for_each_index(dims, [&](auto index, std::size_t i) {
-    index[dimension] += rank * dims[dimension];
+    index[l.dimension] += first;
     part.values[i] = repeated(a, index);
   });
   return part;
@@ -67,8 +68,10 @@ array part_of(const array& a, std::size_t dimension, std::uint32_t rank, std::ui
 
 array joined(const std::vector<array>& parts, std::size_t dimension) {
   auto dims = parts[0].dims;
-  const auto extent = dims[dimension];
-  dims[dimension] *= parts.size();
+  const auto extent = dims[dimension]; // of all but the last one
+  for (std::size_t r = 1; r < parts.size(); ++r) {
+    dims[dimension] += parts[r].dims[dimension];
+  }
   array whole{dims};
   for_each_index(dims, [&](auto index, std::size_t i) {
     const auto& part = parts[index[dimension] / extent];
@@ -213,7 +216,8 @@ std::vector<array> compute_llama(const nn::op_spec& op, const std::vector<array>
   return {};
 }
 
-/// What an op makes of whole operands or of parts. `dims`: of its outputs then. `parts`: how many parts a mean is of.
+/// What an op makes of whole operands or of parts. `dims`: of its outputs then. `parts`: what a mean is of, in units of
+/// this part.
 std::vector<array> compute(const nn::op_spec& op, const std::vector<array>& in, const std::vector<dims_list>& dims,
                            double parts) {
   const auto& type = op.type;
@@ -335,22 +339,22 @@ public:
       std::vector<dims_list> dims;
       for (std::size_t k = 0; k < op.outputs.size(); ++k) {
         dims.push_back(op.outputs[k].dims);
-        have_[tensor(v, k)] = parallel::detail::split_variants::of_output(model_.axes[v], k, axis);
+        have_[tensor(v, k)] = variants_.of_output(v, k, axis);
       }
       if (op.inputs.empty() || model_.is_state[v] || reads_state(op)) {
         start(v, dims, random);
         continue;
       }
       const auto whole = compute(op, operands(v, none, 0, false), dims, 1);
-      auto part_dims = dims;
-      for (std::size_t k = 0; k < dims.size(); ++k) {
-        if (const auto l = have_[tensor(v, k)]; l.what == layout::split) {
-          part_dims[k][l.dimension] /= ranks_;
-        }
-      }
       const bool contracted = have_[tensor(v, 0)].what == layout::partial && axis != parallel::chosen_splits::terms;
       for (std::uint32_t r = 0; r < ranks_; ++r) {
-        const auto made = compute(op, operands(v, axis, r, true), part_dims, contracted ? ranks_ : 1);
+        auto part_dims = dims;
+        for (std::size_t k = 0; k < dims.size(); ++k) {
+          if (const auto l = have_[tensor(v, k)]; l.what == layout::split) {
+            part_dims[k][l.dimension] = l.part.of(dims[k][l.dimension], r);
+          }
+        }
+        const auto made = compute(op, operands(v, axis, r, true), part_dims, contracted ? share_of(v, axis, r) : 1);
         for (std::size_t k = 0; k < dims.size(); ++k) {
           parts_[tensor(v, k)][r] = made[k];
         }
@@ -370,6 +374,11 @@ private:
   tensor_id tensor(const nn::tensor& t) const { return tensor(number_.at(t.op()), t.output()); }
   bool reads_state(const nn::op_spec& op) const { return net_[op.inputs[0].op()].op.type == "VariableV2"; }
 
+  /// The extent of an axis in units of a rank's part of it.
+  double share_of(op_id v, std::uint32_t axis, std::uint32_t rank) const {
+    return 1 / variants_.part(v, axis).share(rank);
+  }
+
   /// A variant that can get its inputs.
   std::uint32_t draw(op_id v, rng& random) const {
     const auto& w = built_.graph;
@@ -378,7 +387,7 @@ private:
       bool possible = true;
       std::size_t k = 0;
       for (const tensor_id t : w.inputs(v)) {
-        const auto need = parallel::detail::split_variants::of_input(model_.axes[v], k++, axis);
+        const auto need = variants_.of_input(v, k++, axis);
         possible = possible && (w.bytes(t) == 0 ||
                                 (parallel::between(have_[t], need) != parallel::resharding::impossible &&
                                  (!model_.is_state[w.producer(t)] || have_[t] == need)));
@@ -399,7 +408,7 @@ private:
       }
       const auto l = have_[t];
       for (std::uint32_t r = 0; r < ranks_ && !model_.is_state[v]; ++r) {
-        parts_[t][r] = l.what == layout::split ? part_of(whole_[t], l.dimension, r, ranks_) : whole_[t];
+        parts_[t][r] = l.what == layout::split ? part_of(whole_[t], l, r) : whole_[t];
       }
     }
   }
@@ -415,9 +424,9 @@ private:
         continue;
       }
       const auto k = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), t) - inputs.begin());
-      const auto need = parallel::detail::split_variants::of_input(model_.axes[v], k, axis);
+      const auto need = variants_.of_input(v, k, axis);
       all.push_back(need.what == layout::partial ? parts_[t][rank]
-                    : need.what == layout::split ? part_of(together(t), need.dimension, rank, ranks_)
+                    : need.what == layout::split ? part_of(together(t), need, rank)
                                                  : together(t));
     }
     return all;
@@ -511,7 +520,7 @@ TEST_CASE("splits: whatever axes are chosen, parts make up the whole") {
       for (const bool of_llama : {false, true}) {
         nn::network net{{.bookkeeping = false}};
         const auto built = block(net, batch, words, 8, of_llama);
-        for (const std::uint32_t ranks : {2u, 4u}) {
+        for (const std::uint32_t ranks : {1u, 2u, 3u, 4u, 5u, 6u}) {
           random_splits splits{net, built, ranks};
           for (int repeat = 0; repeat < 8; ++repeat) {
             CAPTURE(batch);
@@ -531,10 +540,12 @@ TEST_CASE("splits: a step that decodes is split along sequences and heads of key
     nn::network net{{.bookkeeping = false, .training = false}};
     const auto x = llama_block(net, net.input_pipeline({{{batch, 8}}})[0], batch, 1, 8);
     const auto built = net.build_with_origins(std::vector{x.op()});
-    random_splits splits{net, built, 2};
-    for (int repeat = 0; repeat < 50; ++repeat) {
-      CAPTURE(batch);
-      REQUIRE(splits.run(random) < 1e-6);
+    for (const std::uint32_t ranks : {2u, 3u}) {
+      random_splits splits{net, built, ranks};
+      for (int repeat = 0; repeat < 50; ++repeat) {
+        CAPTURE(batch);
+        REQUIRE(splits.run(random) < 1e-6);
+      }
     }
   }
 }

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,6 +97,38 @@ TEST_CASE("tensor_parallel: work, state and tensors come in parts that add up, a
     const plan x{.placement = made.where};
     simulator{p, schedule::path_completion_time{}}.run(x, simulate::recorder{run});
     CHECK(validate(p, x.placement, run).empty());
+  }
+}
+
+TEST_CASE("tensor_parallel: heads and columns that ranks do not divide") {
+  const built_net n{"llama2_7b+layers=2@1x64:decode"}; // 32 heads, 11008 columns
+  const auto& w = n.built.graph;
+  const auto m = n.model();
+  double before = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t ranks : {2u, 3u, 5u, 6u}) {
+    CAPTURE(ranks);
+    const parallel::split_ops parts{m, ranks};
+    auto costs = costs_of(w, ranks, 1e14);
+    costs.op = [&](op_id v, std::uint32_t axis) { return 1e-12 * parts.ops().work(parts.of(v, axis)); };
+    const auto chosen = parallel::choose_splits(m, ranks, costs, {.budget = {.moves = 500}});
+    REQUIRE(chosen.found);
+    CHECK(chosen.seconds < before);
+    before = chosen.seconds;
+    const auto made = parallel::tensor_parallel(m, chosen.axis, on_ranks(w, ranks));
+    // 96 heads of queries, keys and values are in 6 equal parts, 32 in parts of up to 6, which is much more.
+    CHECK(made.reshardings.contains(resharding::all_to_all) == (ranks == 6));
+    double work = 0, alone = 0;
+    std::vector<byte_count> resident(ranks, 0);
+    for (const op_id v : ids(made.graph.num_ops())) {
+      const op_id from = made.origin[v];
+      const bool split = from != none && parallel::chosen_splits::in_parts(chosen.axis[from]);
+      work += split ? made.graph.work(v) : 0;
+      alone += split && made.replica[v] == 0 ? w.work(from) : 0;
+      resident[made.replica[v]] += made.graph.resident_bytes(v);
+    }
+    CHECK(work == doctest::Approx(alone));
+    CHECK(resident.back() <= resident.front());
+    CHECK(static_cast<double>(resident.front()) < 1.2 * static_cast<double>(resident.back()));
   }
 }
 
@@ -272,7 +305,7 @@ TEST_CASE("choose_splits: a GPT block keeps on each rank what Megatron's formula
 
   const auto in_layer = [&](op_id v) { return w.name(v).starts_with("layer_1/"); };
   const auto split_of = [&](op_id v, std::size_t k) {
-    return parallel::detail::split_variants::of_output(m.axes[v], k, axis[v]).what == layout::split ? ranks : 1.0;
+    return parallel::detail::split_variants{m, ranks}.of_output(v, k, axis[v]).what == layout::split ? ranks : 1.0;
   };
   /// Bytes that the backward pass reads of a layer's forward ops; `state`: of its weights, with Adam's state.
   const auto kept = [&] {

@@ -87,6 +87,18 @@ inline nlohmann::ordered_json deepspeed_config(const parallel::sharding& s) {
   return config;
 }
 
+/// The extents of a parameter's parts along the dimension that is split; bytes if its shape is not known.
+inline std::vector<std::uint64_t> extents_of_parts(const parallel::sharded_parameter& x,
+                                                   const parallel::device_mesh& mesh) {
+  const auto at = std::find_if(x.spec.begin(), x.spec.end(), [](std::uint32_t a) { return a != none; });
+  const auto dimension = static_cast<std::size_t>(at - x.spec.begin());
+  std::vector<std::uint64_t> parts;
+  for (std::uint32_t r = 0; at != x.spec.end() && r < mesh.axes[*at].size; ++r) {
+    parts.push_back(x.part.of(x.shape ? (*x.shape)[dimension] : x.bytes, r));
+  }
+  return parts;
+}
+
 /// Options of `vllm serve`.
 /// Source: vLLM, docs/serving/data_parallel_deployment.md and `vllm serve --help`.
 inline std::string vllm_options(const parallel::sharding& s) {
@@ -99,9 +111,10 @@ inline std::string vllm_options(const parallel::sharding& s) {
 } // namespace detail
 
 /// Writes a sharding: the mesh, the parameters, and the same for JAX and PyTorch; options for Megatron-LM and DeepSpeed
-/// if the model is trained, for vLLM if it is not, unless replicas differ in their examples. JAX and PyTorch have no
-/// words for a parameter that one device has. Throws `value_error` for a mesh without axes or devices: that is no
-/// sharding. Complexity: linear in dimensions of parameters.
+/// if the model is trained, for vLLM if it is not, unless replicas differ in their examples or parts in their sizes.
+/// JAX and PyTorch have no words for a parameter that one device has, nor for parts that are not equal. Throws
+/// `value_error` for a mesh without axes or devices: that is no sharding. Complexity: linear in dimensions of
+/// parameters.
 inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, const sharding_names& names) {
   using json = nlohmann::ordered_json;
   const auto& mesh = s.mesh;
@@ -120,10 +133,10 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
   const auto write = [&out](const char* key, const json& value) {
     out << ",\n  \"" << key << "\": " << detail::one_line(value);
   };
-  const auto write_each = [&](const char* before, const char* after, bool owned, const auto& text_of) {
+  const auto write_each = [&](const char* before, const char* after, bool all, const auto& text_of) {
     const char* separator = "\n";
     for (const auto& x : s.parameters) {
-      if (owned || x.owner == none) {
+      if (all || (x.owner == none && !x.has_unequal_parts())) {
         out << separator << before << text_of(x);
         separator = ",\n";
       }
@@ -138,6 +151,9 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
   }
   if (!s.examples.empty()) {
     write("examples", s.examples);
+  }
+  if (s.has_unequal_parts()) { // of more than a vocabulary
+    write("unequal_parts", true);
   }
   write("zero_stage", s.zero_stage);
   write("mesh", {{"axes", axes}, {"devices", devices}});
@@ -154,6 +170,9 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
     if (x.owner != none) {
       entry["owner"] = x.owner;
     }
+    if (x.has_unequal_parts()) {
+      entry["parts"] = detail::extents_of_parts(x, mesh);
+    }
     return detail::one_line(entry);
   });
   const auto write_texts = [&](const auto& text_of) {
@@ -168,8 +187,8 @@ inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, 
       << detail::one_line({{"mesh_shape", shape}, {"mesh_dim_names", axis_names}})
       << ",\n    \"placements\": {";
   write_texts(dtensor_placements);
-  if (!s.examples.empty()) {
-    out << "\n}\n"; // runtimes give all replicas as many
+  if (!s.examples.empty() || s.has_unequal_parts()) {
+    out << "\n}\n"; // runtimes give all replicas as many, and all ranks parts of one size
     return;
   }
   if (s.trains) {

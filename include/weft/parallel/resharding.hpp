@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/parallel/axis_part.hpp"
 #include "weft/parallel/collective.hpp"
 
 #include <cstdint>
@@ -15,6 +16,7 @@ namespace weft::parallel {
 struct layout {
   enum kind : std::uint8_t { whole, split, partial } what = whole; ///< partial: terms of a sum
   std::uint32_t dimension = 0;                                    ///< that is split
+  axis_part part = {};                                            ///< … into such parts
   friend bool operator==(const layout&, const layout&) = default;
   friend auto operator<=>(const layout&, const layout&) = default;
 };
@@ -42,7 +44,7 @@ struct resharded_tensor {
 };
 
 /// From what is there to what is needed. The part of something whole is there already; nobody makes terms of a sum of
-/// what is no sum.
+/// what is no sum; other parts of the same dimension are sent as those of another one are.
 constexpr resharding between(const layout& have, const layout& need) {
   if (have == need || (have.what == layout::whole && need.what == layout::split)) {
     return resharding::nothing;

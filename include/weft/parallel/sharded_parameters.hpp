@@ -23,10 +23,20 @@ namespace weft::parallel {
 
 namespace detail {
 
+/// Notes the parts of what op v has along an axis, if they are not equal.
+inline void note_unequal_parts(sharded_parameter& x, const split_model& m, op_id v, std::uint32_t axis,
+                               std::uint32_t ranks) {
+  const auto& a = m.axes[v];
+  if (const auto part = a.part(axis, ranks); part.numerator > 1) {
+    x.part = part;
+    x.is_padded = axis < a.padded.size() && a.padded[axis];
+  }
+}
+
 /// Parameters that ops hold which are no variables, and the rest of their resident bytes under the names of the ops:
 /// those in parts with an op and those that are whole as two.
 inline std::vector<sharded_parameter> held_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
-                                                      std::uint32_t along) {
+                                                      std::uint32_t along, std::uint32_t ranks) {
   std::vector<sharded_parameter> found;
   auto next = m.held.begin();
   for (const op_id v : ids(axis.size())) {
@@ -49,6 +59,7 @@ inline std::vector<sharded_parameter> held_parameters(const split_model& m, cons
                                                      .spec = std::vector<std::uint32_t>(next->shape.size(), none)});
       if (part != none) {
         x.spec[part] = along;
+        note_unequal_parts(x, m, v, axis[v], ranks);
       }
     }
     split = std::min(split, all);
@@ -58,6 +69,7 @@ inline std::vector<sharded_parameter> held_parameters(const split_model& m, cons
                          .op = v,
                          .bytes = bytes,
                          .spec = is_split ? std::vector<std::uint32_t>{along} : std::vector<std::uint32_t>{}});
+        is_split ? note_unequal_parts(found.back(), m, v, axis[v], ranks) : void();
       }
     }
   }
@@ -67,11 +79,12 @@ inline std::vector<sharded_parameter> held_parameters(const split_model& m, cons
 } // namespace detail
 
 /// The parameters of a model whose ops are split along `axis`, as `choose_splits` says, among the devices along the
-/// mesh's axis number `along`. Of a model without variables, what its ops hold: parameters with their names, and other
-/// things, such as a cache, under the names of ops and without shapes. Throws `value_error` for another number of ops.
+/// mesh's axis number `along`, which are so many. Of a model without variables, what its ops hold: parameters with
+/// their names, and other things, such as a cache, under the names of ops and without shapes. Throws `value_error` for
+/// another number of ops.
 /// Complexity: linear in ops.
 inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, const std::vector<std::uint32_t>& axis,
-                                                         std::uint32_t along) {
+                                                         std::uint32_t along, std::uint32_t ranks) {
   if (axis.size() != m.axes.size()) {
     throw value_error("sharded_parameters", "the model has " + std::to_string(m.axes.size()) +
                                               " ops, and there are splits of " + std::to_string(axis.size()));
@@ -89,9 +102,10 @@ inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, c
                                                    .spec = std::vector<std::uint32_t>(shape.size(), none)});
     if (chosen_splits::in_parts(axis[v])) {
       x.spec[axis[v]] = along;
+      detail::note_unequal_parts(x, m, v, axis[v], ranks);
     }
   }
-  return found.empty() ? detail::held_parameters(m, axis, along) : found;
+  return found.empty() ? detail::held_parameters(m, axis, along, ranks) : found;
 }
 
 /// The work that grows with the batch, by what ranks that split ops do of it.

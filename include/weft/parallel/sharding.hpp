@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/parallel/axis_part.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -33,10 +34,13 @@ struct sharded_parameter {
   byte_count bytes = 0;                                  ///< of the whole
   std::vector<std::uint32_t> spec = {};                  ///< by dimension: the mesh's axis that splits it, or `none`
   std::uint32_t owner = none; ///< along the mesh's first axis, the only place that holds it, as of an expert
+  axis_part part = {};        ///< of parts that are not equal, along the one axis that splits it
+  bool is_padded = false;     ///< … which is a vocabulary: runtimes make it longer, so that parts are equal
 
   bool is_split() const {
     return std::any_of(spec.begin(), spec.end(), [](std::uint32_t a) { return a != none; });
   }
+  bool has_unequal_parts() const { return part != axis_part{}; }
 };
 
 /// A mesh of devices, and the part of each parameter that each of them holds.
@@ -52,6 +56,11 @@ struct sharding {
   bool has_owners() const {
     return std::any_of(parameters.begin(), parameters.end(), [](const auto& x) { return x.owner != none; });
   }
+  /// True if parameters are in parts that no runtime makes equal.
+  bool has_unequal_parts() const {
+    return std::any_of(parameters.begin(), parameters.end(),
+                       [](const auto& x) { return x.has_unequal_parts() && !x.is_padded; });
+  }
   /// The parts of the batch: the devices along the axes `data` and `data_shard`.
   std::uint32_t replicas() const { return size_of("data") * size_of("data_shard"); }
   /// The devices along an axis of that name; 1 without one.
@@ -61,8 +70,11 @@ struct sharding {
   }
 };
 
-/// The bytes of a parameter that each device holds that holds it.
+/// The bytes of a parameter that each device holds that holds it; of unequal parts the largest.
 inline byte_count shard_bytes(const sharded_parameter& x, const device_mesh& mesh) {
+  if (x.has_unequal_parts()) {
+    return x.part.of(x.bytes);
+  }
   byte_count parts = 1;
   for (const auto axis : x.spec) {
     parts *= axis == none ? 1 : mesh.axes[axis].size;

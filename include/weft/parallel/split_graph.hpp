@@ -49,6 +49,7 @@ public:
     add_held(m);
     add_uses(m);
     add_replacements(m);
+    find_units(m);
     return m;
   }
 

@@ -3,10 +3,15 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/graph/components.hpp"
+#include "weft/ops/catalogue.hpp"
+#include "weft/parallel/axis_part.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -15,6 +20,10 @@ namespace weft::parallel {
 /// The axes of an op of a workload, by its inputs and outputs there.
 struct split_axes {
   std::vector<std::uint64_t> extents = {};             ///< by axis
+  /// By axis: what divides the extents of all that lies along it in a model, such as heads of columns (`find_units`);
+  /// empty: as the extents.
+  std::vector<std::uint64_t> units = {};
+  std::vector<bool> padded = {}; ///< by axis: a vocabulary, which runtimes make longer so that parts are equal
   std::vector<std::vector<std::uint32_t>> inputs = {}; ///< by place in `inputs(v)` and dimension
   std::vector<std::vector<std::uint32_t>> outputs = {};
   /// By output: axes that it lacks and along which each part makes the whole of it, not a term; empty: none.
@@ -23,14 +32,32 @@ struct split_axes {
   /// By axis: of the resident bytes those that are in parts with the op, such as the weights of a product along
   /// columns; empty: all of them, as those of a variable are.
   std::vector<byte_count> resident_parts = {};
+
+  /// True if so many ranks may do a part along an axis each, of which none is much larger than equal parts would be.
+  bool may_be_split(std::uint32_t axis, std::uint32_t ranks) const {
+    return std::min(excess_of_parts(extents[axis], ranks), excess_of_parts(units_of(axis), ranks)) <= most_excess;
+  }
+  /// The parts along an axis: of whole units, so that what lies along it has parts that fit together; else, or where
+  /// equal parts are much smaller, as equal as can be.
+  axis_part part(std::uint32_t axis, std::uint32_t ranks) const {
+    constexpr double little = 1.05;
+    const bool of_units =
+      excess_of_parts(units_of(axis), ranks) <= (extents[axis] % ranks == 0 ? little : most_excess);
+    return part_of_axis(of_units ? units_of(axis) : extents[axis], ranks);
+  }
+
+private:
+  static constexpr double most_excess = 1.25;
+  std::uint64_t units_of(std::uint32_t axis) const { return units.empty() ? extents[axis] : units[axis]; }
 };
 
-/// The resident bytes of a rank that does a part of op v along `axis`, one of so many.
+/// The resident bytes of a rank that does a part of op v along `axis`, one of so many: of the first, or of that one.
 template <class Workload>
-byte_count resident_part(const split_axes& a, const Workload& w, op_id v, std::uint32_t axis, std::uint32_t ranks) {
+byte_count resident_part(const split_axes& a, const Workload& w, op_id v, std::uint32_t axis, std::uint32_t ranks,
+                         std::uint32_t rank = 0) {
   const byte_count all = w.resident_bytes(v);
   const byte_count split = a.resident_parts.empty() ? all : std::min(all, a.resident_parts[axis]);
-  return all - split + (split + ranks - 1) / ranks;
+  return all - split + a.part(axis, ranks).of(split, rank);
 }
 
 /// A parameter that one op holds and another one reads or changes where it is.
@@ -76,5 +103,70 @@ struct split_model {
     return !a.extents.empty() || std::find(a.terms.begin(), a.terms.end(), true) != a.terms.end();
   }
 };
+
+namespace detail {
+
+/// True if some output has the axis.
+inline bool is_made_along(const split_axes& a, std::uint32_t axis) {
+  return std::any_of(a.outputs.begin(), a.outputs.end(),
+                     [&](const auto& made) { return std::find(made.begin(), made.end(), axis) != made.end(); });
+}
+
+} // namespace detail
+
+/// Finds the units of axes, and vocabularies, of which something is looked up: ops that make and read a dimension of a tensor have it along one axis each, and so has who
+/// uses what another op holds. Complexity: linear in dimensions, nearly.
+inline void find_units(split_model& m) {
+  std::vector<std::size_t> first{0}; // by op: its first axis, among all
+  for (const auto& a : m.axes) {
+    first.push_back(first.back() + a.extents.size());
+  }
+  graph::disjoint_sets along{first.back()};
+  const auto unite = [&](op_id u, std::uint32_t a, op_id v, std::uint32_t b) {
+    if (a < m.axes[u].extents.size() && b < m.axes[v].extents.size()) {
+      along.unite(static_cast<op_id>(first[u] + a), static_cast<op_id>(first[v] + b));
+    }
+  };
+  const auto& w = *m.ops;
+  for (const op_id v : ids(m.axes.size())) {
+    std::size_t k = 0;
+    for (const tensor_id t : w.inputs(v)) {
+      const op_id from = w.producer(t);
+      const auto& made = m.axes[from].outputs[t - *w.outputs(from).begin()];
+      const auto& read = m.axes[v].inputs[k++];
+      for (std::size_t d = 0; d < std::min(made.size(), read.size()); ++d) {
+        unite(from, made[d], v, read[d]);
+      }
+    }
+  }
+  for (const auto& x : m.uses) {
+    for (std::uint32_t a = 0; a < x.parts.size(); ++a) {
+      for (std::uint32_t b = 0; x.parts[a] != none && b < x.needed.size(); ++b) {
+        x.parts[a] == x.needed[b] ? unite(x.holder, a, x.user, b) : void();
+      }
+    }
+  }
+  struct set_of_axes {
+    std::uint64_t unit = 0;
+    bool is_vocabulary = false;
+  };
+  std::vector<set_of_axes> sets(first.back());
+  for (const bool counts : {true, false}) {
+    for (const op_id v : ids(m.axes.size())) {
+      auto& a = m.axes[v];
+      const bool looks_up = ops::use_of(w.type(v)) == ops::device_use::lookup;
+      for (std::uint32_t k = 0; k < a.extents.size(); ++k) {
+        auto& set = sets[along.find(static_cast<op_id>(first[v] + k))];
+        if (!counts) {
+          a.units.push_back(std::gcd(set.unit, a.extents[k]));
+          a.padded.push_back(set.is_vocabulary);
+        } else if (a.extents[k] > 1) { // others are whole anyway
+          set.unit = std::gcd(set.unit, a.extents[k]);
+          set.is_vocabulary = set.is_vocabulary || (looks_up && !detail::is_made_along(a, k));
+        }
+      }
+    }
+  }
+}
 
 } // namespace weft::parallel

@@ -56,12 +56,12 @@ namespace detail {
 /// The variants of the ops of a split model over some ranks.
 class split_variants {
 public:
-  split_variants(const split_model& m, std::uint32_t ranks) : variants_(m.axes.size()) {
+  split_variants(const split_model& m, std::uint32_t ranks) : m_{m}, ranks_{ranks}, variants_(m.axes.size()) {
     for (const op_id v : ids(m.axes.size())) {
       variants_[v].push_back(none);
       const auto& a = m.axes[v];
       for (const auto k : ids(a.extents.size())) {
-        if (a.extents[k] % ranks == 0 && a.extents[k] > 0) {
+        if (a.may_be_split(k, ranks)) {
           variants_[v].push_back(k);
         }
       }
@@ -76,28 +76,45 @@ public:
     return std::find(variants_[v].begin(), variants_[v].end(), axis) != variants_[v].end();
   }
 
+  /// The part of op v's work that a rank does.
+  axis_part part(op_id v, std::uint32_t axis) const {
+    return chosen_splits::in_parts(axis) ? m_.axes[v].part(axis, ranks_) : axis_part{};
+  }
+
   /// The layout in which an op that is split along `axis` leaves its output number k.
-  static layout of_output(const split_axes& a, std::size_t k, std::uint32_t axis) {
-    if (axis == none || axis == chosen_splits::terms) {
+  layout of_output(op_id v, std::size_t k, std::uint32_t axis) const {
+    if (!chosen_splits::in_parts(axis)) {
       return axis == none ? layout{} : layout{layout::partial};
     }
+    const auto& a = m_.axes[v];
     const bool repeats = k < a.repeated.size() && std::find(a.repeated[k].begin(), a.repeated[k].end(), axis) !=
                                                     a.repeated[k].end();
-    return along(a.outputs[k], axis, repeats ? layout::whole : layout::partial);
+    return along(a.outputs[k], v, axis, repeats ? layout::whole : layout::partial);
   }
   /// … and the one in which it needs its input number k.
-  static layout of_input(const split_axes& a, std::size_t k, std::uint32_t axis) {
-    return axis == none                 ? layout{}
+  layout of_input(op_id v, std::size_t k, std::uint32_t axis) const {
+    const auto& a = m_.axes[v];
+    return axis == none                   ? layout{}
            : axis == chosen_splits::terms ? layout{a.terms[k] ? layout::partial : layout::whole}
-                                        : along(a.inputs[k], axis, layout::whole);
+                                          : along(a.inputs[k], v, axis, layout::whole);
+  }
+
+  /// True if the user finds the parts that it needs of what another op holds, if they are split along these axes.
+  bool is_met(const held_use& x, std::uint32_t of_holder, std::uint32_t of_user) const {
+    const bool in_parts = of_holder < x.parts.size() && x.parts[of_holder] != none;
+    return x.is_met(of_holder, of_user) &&
+           (!in_parts || !chosen_splits::in_parts(of_user) || part(x.holder, of_holder) == part(x.user, of_user));
   }
 
 private:
-  static layout along(const std::vector<std::uint32_t>& axes, std::uint32_t axis, layout::kind without) {
+  layout along(const std::vector<std::uint32_t>& axes, op_id v, std::uint32_t axis, layout::kind without) const {
     const auto at = std::find(axes.begin(), axes.end(), axis);
-    return at != axes.end() ? layout{layout::split, static_cast<std::uint32_t>(at - axes.begin())} : layout{without};
+    return at != axes.end() ? layout{layout::split, static_cast<std::uint32_t>(at - axes.begin()), part(v, axis)}
+                            : layout{without};
   }
 
+  const split_model& m_;
+  std::uint32_t ranks_;
   std::vector<std::vector<std::uint32_t>> variants_;
 };
 
@@ -110,29 +127,35 @@ public:
   split_ops(const split_model& m, std::uint32_t ranks) : variants_{m, ranks} {
     const auto& w = *m.ops;
     workload_builder b;
-    const auto part = [ranks](byte_count bytes, bool split) { return split ? (bytes + ranks - 1) / ranks : bytes; };
-    for (const tensor_id t : ids(w.num_tensors())) { // its source as a whole, and that of a part
-      for (const bool split : {false, true}) {
-        b.add_output(b.add_op({}), part(w.bytes(t), split));
+    std::vector<std::vector<std::pair<byte_count, op_id>>> sources(w.num_tensors()); // of each, as large as it is read
+    const auto source = [&](tensor_id t, byte_count bytes) {
+      auto& all = sources[t];
+      auto at = std::find_if(all.begin(), all.end(), [&](const auto& x) { return x.first == bytes; });
+      if (at == all.end()) {
+        const op_id made = b.add_op({.bytes = bytes});
+        at = all.insert(at, {bytes, made});
       }
-    }
+      return at->second;
+    };
     for (const op_id v : ids(w.num_ops())) {
-      first_.push_back(static_cast<op_id>(b.num_ops()));
+      std::vector<op_id> made;
       for (const auto axis : variants_.of(v)) {
         const bool split = chosen_splits::in_parts(axis);
-        const op_id made = b.add_op({.work = split ? w.work(v) / ranks : w.work(v),
-                                     .resident_bytes = split ? resident_part(m.axes[v], w, v, axis, ranks)
-                                                             : w.resident_bytes(v),
-                                     .type = std::string{w.type(v)}});
+        made.push_back(b.add_op({.work = w.work(v) * variants_.part(v, axis).share(),
+                                 .resident_bytes = split ? resident_part(m.axes[v], w, v, axis, ranks)
+                                                         : w.resident_bytes(v),
+                                 .type = std::string{w.type(v)}}));
         for (std::size_t k = 0; k < w.outputs(v).size(); ++k) {
-          const auto there = detail::split_variants::of_output(m.axes[v], k, axis);
-          b.add_output(made, part(w.bytes(*w.outputs(v).begin() + static_cast<tensor_id>(k)),
-                                  there.what == layout::split));
+          const auto bytes = w.bytes(*w.outputs(v).begin() + static_cast<tensor_id>(k));
+          b.add_output(made.back(), variants_.of_output(v, k, axis).part.of(bytes));
         }
+      }
+      first_.push_back(made.front());
+      for (std::size_t i = 0; i < made.size(); ++i) {
         std::size_t k = 0;
         for (const tensor_id t : w.inputs(v)) {
-          const auto need = detail::split_variants::of_input(m.axes[v], k++, axis);
-          b.add_edge(2 * t + (need.what == layout::split ? 1 : 0), made, 0);
+          const auto need = variants_.of_input(v, k++, variants_.of(v)[i]);
+          b.add_edge(source(t, need.part.of(w.bytes(t))), made[i], 0);
         }
       }
     }
@@ -174,7 +197,7 @@ public:
       add_reshardings(v);
     }
     for (const auto& x : m.uses) {
-      tie(x.holder, x.user, [&](std::uint32_t a, std::uint32_t b) { return x.is_met(a, b); });
+      tie(x.holder, x.user, [&](std::uint32_t a, std::uint32_t b) { return variants_.is_met(x, a, b); });
     }
     if (costs.capacity < static_cast<byte_count>(std::numeric_limits<std::int64_t>::max())) {
       problem_.set_limit(static_cast<std::int64_t>(costs.capacity));
@@ -197,9 +220,7 @@ private:
     byte_count sum = 0;
     for (std::size_t k = 0; k < w_.outputs(v).size(); ++k) {
       const tensor_id t = *w_.outputs(v).begin() + static_cast<tensor_id>(k);
-      const bool split = split_variants::of_output(m_.axes[v], k, axis).what == layout::split;
-      const auto bytes = is_resident(w_, t) ? 0 : w_.bytes(t);
-      sum += split ? (bytes + ranks_ - 1) / ranks_ : bytes;
+      sum += variants_.of_output(v, k, axis).part.of(is_resident(w_, t) ? 0 : w_.bytes(t));
     }
     return static_cast<std::int64_t>(sum);
   }
@@ -255,8 +276,8 @@ private:
       std::vector<std::int64_t> matrix;
       for (const auto a : variants_.of(from)) {
         for (const auto b : variants_.of(v)) {
-          const auto is = split_variants::of_output(m_.axes[from], output, a);
-          const auto wanted = split_variants::of_input(m_.axes[v], input, b);
+          const auto is = variants_.of_output(from, output, a);
+          const auto wanted = variants_.of_input(v, input, b);
           const auto what = between(is, wanted);
           const bool never = what == resharding::impossible || (m_.is_state[from] && is != wanted);
           matrix.push_back(never                         ? shard::never
@@ -323,11 +344,11 @@ namespace detail {
 
 class tensor_parallel_builder {
 public:
-  tensor_parallel_builder(const split_model& m, const std::vector<std::uint32_t>& axis,
+  tensor_parallel_builder(const split_model& m, const split_variants& variants, const std::vector<std::uint32_t>& axis,
                           const std::vector<placement>& ranks, double element_bytes,
                           const resharding_messages& messages)
-      : m_{m}, w_{*m.ops}, axis_{axis}, where_{ranks}, count_{static_cast<std::uint32_t>(ranks.size())},
-        element_bytes_{element_bytes}, messages_{messages} {}
+      : m_{m}, w_{*m.ops}, variants_{variants}, axis_{axis}, where_{ranks},
+        count_{static_cast<std::uint32_t>(ranks.size())}, element_bytes_{element_bytes}, messages_{messages} {}
 
   split_workload make() {
     for (std::uint32_t r = 0; r < count_; ++r) {
@@ -340,7 +361,7 @@ public:
     for (const op_id v : ids(w_.num_ops())) {
       std::size_t k = 0;
       for (const tensor_id t : w_.inputs(v)) {
-        const auto need = split_variants::of_input(m_.axes[v], k++, axis_[v]);
+        const auto need = variants_.of_input(v, k++, axis_[v]);
         auto& sources = made[{t, w_.bytes(t) == 0 ? layout{} : need}];
         if (sources.empty()) {
           sources = w_.bytes(t) == 0 ? own(t) : brought(t, need);
@@ -356,10 +377,13 @@ public:
 
 private:
   op_id copy_of(std::uint32_t r, op_id v) const { return static_cast<op_id>(r * w_.num_ops() + v); }
-  byte_count part(byte_count bytes) const { return (bytes + count_ - 1) / count_; }
+  /// The bytes that a rank has of a tensor.
+  byte_count part(const layout& l, tensor_id t, std::uint32_t r) const {
+    return l.what == layout::split ? l.part.of(w_.bytes(t), r) : w_.bytes(t);
+  }
   layout there(tensor_id t) const {
     const op_id v = w_.producer(t);
-    return split_variants::of_output(m_.axes[v], t - *w_.outputs(v).begin(), axis_[v]);
+    return variants_.of_output(v, t - *w_.outputs(v).begin(), axis_[v]);
   }
   static std::string name_of(std::uint32_t r, const std::string& what) {
     return "tensor_" + std::to_string(r) + "/" + what;
@@ -375,12 +399,12 @@ private:
   void add_op(std::uint32_t r, op_id v, std::vector<op_id>& first) {
     const bool split = chosen_splits::in_parts(axis_[v]);
     op o = op_of(w_, v);
-    o.work /= split ? count_ : 1;
-    o.resident_bytes = split ? resident_part(m_.axes[v], w_, v, axis_[v], count_) : o.resident_bytes;
+    o.work *= split ? variants_.part(v, axis_[v]).share(r) : 1;
+    o.resident_bytes = split ? resident_part(m_.axes[v], w_, v, axis_[v], count_, r) : o.resident_bytes;
     o.name = name_of(r, o.name);
     const op_id made = add(r, where_[r][v], v, std::move(o));
     for (const tensor_id t : w_.outputs(v)) {
-      b_.add_output(made, there(t).what == layout::split ? part(w_.bytes(t)) : w_.bytes(t));
+      b_.add_output(made, part(there(t), t, r));
     }
     if (const auto g = w_.group(v); g != none) {
       first[g] == none ? void(first[g] = made) : b_.colocate(first[g], made);
@@ -413,25 +437,31 @@ private:
     made_.resharded.push_back({t, what});
     const auto name = std::string{w_.name(w_.producer(t))} + "/" + std::string{to_string(what)};
     if (what == resharding::nothing) {
-      return views(t, mine, name);
+      return views(t, need, mine, name);
     }
-    return what == resharding::all_to_all ? exchanged(t, mine, name) : collected(what, t, mine, name);
+    const auto& parts = what == resharding::all_gather ? have : need;
+    return what == resharding::all_to_all ? exchanged(t, have, need, mine, name)
+                                          : collected(what, t, parts, mine, name);
   }
 
-  /// The same by a collective of chunks: each rank's own, or the parts of all.
-  std::vector<op_output> collected(resharding what, tensor_id t, const std::vector<op_output>& mine,
-                                   const std::string& name) {
+  /// The same by a collective of chunks: each rank's own, or the parts of all, as `parts` has them.
+  std::vector<op_output> collected(resharding what, tensor_id t, const layout& parts,
+                                   const std::vector<op_output>& mine, const std::string& name) {
     const auto c = messages_ ? messages_(what, w_.bytes(t)) : ring(what, count_);
     if (c.ranks != count_ || c.chunks == 0 || (what != resharding::all_reduce && c.chunks != count_)) {
       throw value_error("tensor_parallel", "the messages of an " + std::string{to_string(what)} + " are among " +
                                              std::to_string(c.ranks) + " ranks, in " + std::to_string(c.chunks) +
                                              " chunks; there are " + std::to_string(count_) + " ranks");
     }
-    const std::vector<byte_count> sizes(c.chunks, (w_.bytes(t) + c.chunks - 1) / c.chunks);
+    std::vector<byte_count> sizes(c.chunks, (w_.bytes(t) + c.chunks - 1) / c.chunks);
+    for (std::uint32_t r = 0; r < count_ && parts.what == layout::split; ++r) {
+      sizes[(r + 1) % count_] = part(parts, t, r);
+    }
     std::vector<op_output> chunks(std::size_t{count_} * c.chunks);
     for (std::uint32_t r = 0; r < count_; ++r) {
       if (what == resharding::all_gather) {
-        chunks[r * count_ + (r + 1) % count_] = sent(r, t, mine[r], name); // where a ring leaves what it reduced
+        // Where a ring leaves what it reduced.
+        chunks[r * count_ + (r + 1) % count_] = sent(r, t, part(parts, t, r), mine[r], name);
         continue;
       }
       const op_id cut =
@@ -463,9 +493,9 @@ private:
   }
 
   /// The part of a tensor that a rank has, as its first message.
-  op_output sent(std::uint32_t r, tensor_id t, const op_output& own, const std::string& name) {
+  op_output sent(std::uint32_t r, tensor_id t, byte_count bytes, const op_output& own, const std::string& name) {
     const op_id v = add(r, device_of(r, t), none,
-                        {.bytes = part(w_.bytes(t)),
+                        {.bytes = bytes,
                          .name = name_of(r, name + "/send"),
                          .type = collective_types::start,
                          .memory = output_memory::view});
@@ -476,25 +506,31 @@ private:
   device_id device_of(std::uint32_t r, tensor_id t) const { return where_[r][w_.producer(t)]; }
 
   /// Parts of what is whole.
-  std::vector<op_output> views(tensor_id t, const std::vector<op_output>& mine, const std::string& name) {
+  std::vector<op_output> views(tensor_id t, const layout& need, const std::vector<op_output>& mine,
+                               const std::string& name) {
     std::vector<op_output> all;
     for (std::uint32_t r = 0; r < count_; ++r) {
       const op_id v = add(r, device_of(r, t), none, {.name = name_of(r, name), .type = collective_types::unpack});
       b_.add_edge(mine[r].op, v, mine[r].output);
-      all.push_back({v, b_.add_output(v, part(w_.bytes(t)))});
+      all.push_back({v, b_.add_output(v, part(need, t, r))});
     }
     return all;
   }
 
-  /// From parts along one dimension to parts along another one: each rank sends a piece to each.
-  std::vector<op_output> exchanged(tensor_id t, const std::vector<op_output>& mine, const std::string& name) {
-    const byte_count piece = part(part(w_.bytes(t)));
+  /// From parts along one dimension to other parts, or to those along another one: each rank sends a piece to each, if
+  /// they have one in common.
+  std::vector<op_output> exchanged(tensor_id t, const layout& have, const layout& need,
+                                   const std::vector<op_output>& mine, const std::string& name) {
+    const auto piece = [&](std::uint32_t from, std::uint32_t to) {
+      return have.dimension == need.dimension ? overlap(have.part, from, need.part, to, w_.bytes(t))
+                                              : need.part.of(have.part.of(w_.bytes(t), from), to);
+    };
     std::vector<op_id> cut, all_of;
     for (std::uint32_t r = 0; r < count_; ++r) {
       cut.push_back(add(r, device_of(r, t), none, {.name = name_of(r, name + "/cut"), .type = collective_types::pack}));
       b_.add_edge(mine[r].op, cut[r], mine[r].output);
       for (std::uint32_t k = 0; k < count_; ++k) {
-        b_.add_output(cut[r], piece);
+        b_.add_output(cut[r], piece(r, k));
       }
     }
     std::vector<op_output> all;
@@ -502,15 +538,16 @@ private:
       const op_id join =
         add(r, device_of(r, t), none, {.name = name_of(r, name + "/join"), .type = collective_types::join});
       for (std::uint32_t k = 0; k < count_; ++k) {
-        b_.add_edge(cut[k], join, r);
+        piece(k, r) > 0 ? b_.add_edge(cut[k], join, r) : void();
       }
-      all.push_back({join, b_.add_output(join, part(w_.bytes(t)))});
+      all.push_back({join, b_.add_output(join, part(need, t, r))});
     }
     return all;
   }
 
   const split_model& m_;
   const workload& w_;
+  const split_variants& variants_;
   const std::vector<std::uint32_t>& axis_;
   const std::vector<placement>& where_;
   std::uint32_t count_;
@@ -546,7 +583,7 @@ inline split_workload tensor_parallel(const split_model& m, const std::vector<st
     }
   }
   for (const auto& x : m.uses) {
-    if (!x.is_met(axis[x.holder], axis[x.user])) {
+    if (!variants.is_met(x, axis[x.holder], axis[x.user])) {
       throw refuse("op " + std::to_string(x.user) + " needs other parts of what op " + std::to_string(x.holder) +
                    " holds than there are; take splits of choose_splits");
     }
@@ -557,7 +594,7 @@ inline split_workload tensor_parallel(const split_model& m, const std::vector<st
                    std::to_string(where.size()));
     }
   }
-  return detail::tensor_parallel_builder{m, axis, ranks, element_bytes, messages}.make();
+  return detail::tensor_parallel_builder{m, variants, axis, ranks, element_bytes, messages}.make();
 }
 
 } // namespace weft::parallel

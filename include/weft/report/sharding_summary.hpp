@@ -123,6 +123,7 @@ inline std::string mesh_sentence(const parallel::sharding& s, const std::vector<
   text += held == all ? "; each device has all parameters (" + readable_bytes(all) + ")"
                       : std::string{s.has_owners() ? "; each device has at most " : "; each device has "} +
                           readable_bytes(held) + " of " + readable_bytes(all) + " of parameters";
+  text += s.has_unequal_parts() ? ", some in unequal parts, which few runtimes take" : "";
   return text + (s.zero_stage > 0 ? " and updates a part of them (ZeRO " + std::to_string(s.zero_stage) + ")" : "");
 }
 

@@ -186,8 +186,8 @@ private:
       s.mesh.axes.push_back({"data", static_cast<std::uint32_t>(replicas())});
     }
     s.mesh.axes.push_back({!of_batch ? "tensor" : replicas() > 1 ? "data_shard" : "data", ranks()});
-    s.parameters =
-      parallel::sharded_parameters(model_, x.split.axis, static_cast<std::uint32_t>(s.mesh.axes.size() - 1));
+    s.parameters = parallel::sharded_parameters(model_, x.split.axis,
+                                                static_cast<std::uint32_t>(s.mesh.axes.size() - 1), ranks());
     s.zero_stage = of_batch && s.trains ? parallel::zero_stage_of(s.parameters) : 0;
   }
 
@@ -220,7 +220,7 @@ inline std::vector<std::pair<std::size_t, std::size_t>> proposed_op_splits(const
   }
   const std::size_t given = wanted.asks_for(which::tensor) ? wanted.ranks : 0;
   const std::size_t most = given != 0 ? given : devices;
-  for (std::size_t ranks = 2; ranks < devices && wanted.asks_for(which::all); ranks *= 2) {
+  for (std::size_t ranks = 2; ranks < devices && wanted.asks_for(which::all); ++ranks) {
     if (const auto replicas = devices / ranks; devices % ranks == 0 && batch != 0 && batch % replicas == 0) {
       ways.emplace_back(replicas, ranks);
     }

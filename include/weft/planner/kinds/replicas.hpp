@@ -92,7 +92,7 @@ inline parallel::sharding sharding_of_replicas(const model_step& part, const std
     .trains = is_training_step(part.ops),
     .zero_stage = how.shards_parameters ? 3u : how.shards_updates ? 2u : 0u};
   s.parameters = has_axes(part) ? parallel::sharded_parameters(
-                                    axes_of(part), std::vector<std::uint32_t>(part.ops.num_ops(), none), 0)
+                                    axes_of(part), std::vector<std::uint32_t>(part.ops.num_ops(), none), 0, 1)
                                 : parallel::whole_parameters(part.ops);
   for (auto& x : s.parameters) {
     x.owner = owner.empty() ? none : owner[x.op];
