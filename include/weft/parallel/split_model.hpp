@@ -114,8 +114,9 @@ inline bool is_made_along(const split_axes& a, std::uint32_t axis) {
 
 } // namespace detail
 
-/// Finds the units of axes, and vocabularies, of which something is looked up: ops that make and read a dimension of a tensor have it along one axis each, and so has who
-/// uses what another op holds. Complexity: linear in dimensions, nearly.
+/// Finds the units of axes, and vocabularies, of which something is looked up: ops that make and read a dimension of a
+/// tensor have it along one axis each, and so has who uses what another op holds.
+/// Complexity: linear in dimensions, nearly.
 inline void find_units(split_model& m) {
   std::vector<std::size_t> first{0}; // by op: its first axis, among all
   for (const auto& a : m.axes) {
