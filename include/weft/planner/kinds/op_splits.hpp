@@ -46,8 +46,8 @@ inline std::vector<std::vector<device_id>> groups_of(const std::vector<device_id
 /// Makes steps with ops split among devices, or among those of each of so many replicas.
 class op_splitter {
 public:
-  op_splitter(const task& t, const std::vector<device_id>& devices, std::size_t replicas)
-      : t_{t}, devices_{devices}, groups_{groups_of(devices, replicas)}, part_{part_of(t, replicas)},
+  op_splitter(const task& t, const std::vector<device_id>& devices, const way& how)
+      : t_{t}, how_{how}, devices_{devices}, groups_{groups_of(devices, how.replicas)}, part_{part_of(t, how.replicas)},
         model_{axes_of(*part_)}, parts_{model_, ranks()},
         where_{replicas_on(groups_[0], part_->ops, t.machine())},
         fastest_{t.machine(), groups_[0], t.how().contention, parallel::usual_collectives(t.machine(), groups_[0]),
@@ -165,10 +165,7 @@ private:
 
   void describe(made_way& x) const {
     x.figures.splits_batch = splits_batch(x.split.axis);
-    x.figures.how = {.kind = way_kind::ops,
-                     .replicas = static_cast<std::uint32_t>(replicas()),
-                     .ranks = ranks(),
-                     .recomputes = t_.recomputes()};
+    x.figures.how = how_;
     take_sharding(x);
     x.features = features_of(x.how(), part_->recomputes);
     x.features.shards_updates = x.sharding.zero_stage > 0;
@@ -192,6 +189,7 @@ private:
   }
 
   const task& t_;
+  way how_;
   std::vector<device_id> devices_;
   std::vector<std::vector<device_id>> groups_; // of devices, one for each replica
   std::shared_ptr<const model_step> part_;     // with the examples of a replica
@@ -243,6 +241,58 @@ inline reason why_no_op_split(const task& t, std::size_t devices, std::size_t re
            : reason{};
 }
 
+/// Tries ways to split ops on devices that are alike, and adds them to others.
+class op_split_search {
+public:
+  op_split_search(const task& t, const std::vector<device_id>& devices, comparison& all)
+      : t_{t}, devices_{devices}, all_{all}, prune_{t, devices.front()} {}
+
+  /// True if others of fewer devices are worth a try.
+  bool try_one(way how) {
+    if (auto why = why_no_op_split(t_, devices_.size(), how.replicas, how.ranks)) {
+      all_.why_not = {std::move(why)};
+      return false;
+    }
+    if (t_.is_stopped()) {
+      return false;
+    }
+    if (prune_.is_hopeless(how.num_devices(), all_)) {
+      return true;
+    }
+    how.kind = way_kind::ops;
+    how.recomputes = t_.recomputes();
+    t_.tell({attempt::kind::way, how});
+    const bool is_large = prune_.is_large(how.num_devices());
+    try {
+      const op_splitter splitter{t_, t_.joined(devices_, {{how.ranks}, {how.replicas}}), how};
+      const bool is_free = t_.wanted().asks_for(wanted_ways::which::all);
+      if (auto x = splitter.make(is_free && is_large ? all_.least_seconds() : infinity)) {
+        const bool is_best = x->run.makespan < fastest_;
+        fastest_ = std::min(fastest_, x->run.makespan);
+        all_.add(std::move(x));
+        return is_best || !is_large; // more splits would hardly be better, and take long
+      }
+    } catch (const error& e) { // such as extents that do not follow from another batch
+      const auto why = reason_of(e);
+      if (why.is != reason::kind::no_splits_fit) {
+        all_.why_not = {why};
+      } else if (!t_.is_stopped()) { // else the search had no time
+        all_.add_misfit(how, why);
+      }
+    }
+    return true;
+  }
+
+private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  const task& t_;
+  const std::vector<device_id>& devices_;
+  comparison& all_;
+  pruning prune_;
+  double fastest_ = infinity; // of splits
+};
+
 } // namespace detail
 
 /// Compares tensor parallelism on devices that are alike: on all of them, half of them, and a quarter; and on those of
@@ -252,46 +302,12 @@ inline void compare_op_splits(const task& t, const std::vector<device_id>& devic
     all.why_not.push_back(std::move(why));
     return;
   }
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  const pruning prune{t, devices.front()};
-  double fastest = infinity; // of splits
+  detail::op_split_search search{t, devices, all};
   const auto batch = why_not_replicated(t.whole()) ? 0 : t.whole().batch;
   for (const auto& [replicas, ranks] : detail::proposed_op_splits(t.wanted(), devices.size(), batch)) {
-    if (auto why = detail::why_no_op_split(t, devices.size(), replicas, ranks)) {
-      all.why_not = {std::move(why)};
+    const way how{.replicas = static_cast<std::uint32_t>(replicas), .ranks = static_cast<std::uint32_t>(ranks)};
+    if (!search.try_one(how)) {
       return;
-    }
-    if (t.is_stopped()) {
-      return;
-    }
-    if (prune.is_hopeless(replicas * ranks, all)) {
-      continue;
-    }
-    const way how{.kind = way_kind::ops,
-                  .replicas = static_cast<std::uint32_t>(replicas),
-                  .ranks = static_cast<std::uint32_t>(ranks),
-                  .recomputes = t.recomputes()};
-    t.tell({attempt::kind::way, how});
-    const bool is_large = prune.is_large(replicas * ranks);
-    try {
-      const detail::op_splitter splitter{t, t.joined(devices, {{how.ranks}, {how.replicas}}), replicas};
-      const double faster_than =
-        t.wanted().asks_for(wanted_ways::which::all) && is_large ? all.least_seconds() : infinity;
-      if (auto x = splitter.make(faster_than)) {
-        const bool is_best = x->run.makespan < fastest;
-        fastest = std::min(fastest, x->run.makespan);
-        all.add(std::move(x));
-        if (!is_best && is_large) { // more splits would hardly be better, and take long
-          break;
-        }
-      }
-    } catch (const error& e) { // such as extents that do not follow from another batch
-      const auto why = reason_of(e);
-      if (why.is != reason::kind::no_splits_fit) {
-        all.why_not = {why};
-      } else if (!t.is_stopped()) { // else the search had no time
-        all.add_misfit(how, why);
-      }
     }
   }
 }
