@@ -195,6 +195,7 @@ std::string kind_of(const weft::planner::wanted_ways& x) {
   using which = weft::planner::wanted_ways::which;
   return x.of == which::data                     ? "data"
          : x.of == which::tensor                 ? "tensor"
+         : x.of == which::context                ? "context"
          : x.stages == 1 && x.ranks < 2          ? "accumulate"
                                                  : "pipeline";
 }

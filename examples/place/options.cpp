@@ -341,12 +341,14 @@ void add_ways(CLI::App& app, options& o, given_words& given) {
         "the devices, \",by-speed\" gives larger parts to faster devices, and \",tensor=K\" gives each replica K\n"
         "devices, which split its ops\n\n"
         "tensor, tensor=N: each op is split along the axis that suits best, for bundled networks\n\n"
+        "context, context=N: a sequence is split among all or N devices, which have whole weights; with several\n"
+        "sequences in the batch, data=M,context=N for M of them\n\n"
         "pipeline=K: layers in K stages, which work on different micro-batches. After it, \",micro-batches=M\" says\n"
         "how many, \",turns=V\" gives each device V stages, \",data=N\" and \",tensor=T\" make N replicas of it\n"
         "with T devices for each stage\n\n"
         "accumulate=M: for one device, M micro-batches one after the other, whose gradients are added up; without\n"
         "\"=M\" as few as fit. \",data=N\" makes N replicas")
-      ->type_name("none|auto|data[=N]|tensor[=N]|pipeline=K|accumulate[=M]");
+      ->type_name("none|auto|data[=N]|tensor[=N]|context[=N]|pipeline=K|accumulate[=M]");
   app.option_defaults()->group("costs");
   app
     .add_option_function<std::string>(

@@ -109,6 +109,14 @@ TEST_CASE("write_sharding_json: parameters in parts of replicas, and micro-batch
                                             "gradient_accumulation_steps": 2, "zero_optimization": {"stage": 3}})"));
 }
 
+TEST_CASE("write_sharding_json: sequences in parts") {
+  auto s = weft_test::sample_sharding();
+  s.mesh.axes.back().name = "context";
+  const std::string megatron = written(s)["megatron"]["arguments"];
+  CHECK(megatron.find("--tensor-model-parallel-size 1 ") != std::string::npos);
+  CHECK(megatron.find(" --context-parallel-size 2") != std::string::npos);
+}
+
 TEST_CASE("write_sharding_json: an empty mesh is no sharding") {
   auto s = weft_test::sample_sharding();
   s.mesh.axes.clear();

@@ -53,6 +53,7 @@ way random_way(rng& random) {
   } else if (w.kind == way_kind::ops) {
     w.replicas = count();
     w.ranks = 1 + count();
+    w.splits_sequence = random.below(2) == 0;
   } else {
     w.replicas = count();
     w.stages = count();
@@ -124,6 +125,7 @@ TEST_CASE("ways: names for tables") {
   CHECK(name({.replicas = 4, .shards_updates = true, .splits_experts = true}) == "4 × data, experts, sharded");
   CHECK(name({.replicas = 2, .examples = {1, 2}}) == "2 × data by speed");
   CHECK(name({.kind = way_kind::ops, .replicas = 2, .ranks = 4}) == "2 × data, 4 × tensor");
+  CHECK(name({.kind = way_kind::ops, .replicas = 2, .ranks = 4, .splits_sequence = true}) == "2 × data, 4 × context");
   CHECK(name({.kind = way_kind::stages, .micro_batches = 4}) == "gradient accumulation");
   CHECK(name({.kind = way_kind::stages, .replicas = 2, .stages = 3, .ranks = 4}) == "data 2, tensor 4, pipeline 3");
   const way both{.kind = way_kind::ops, .replicas = 2, .ranks = 4};

@@ -62,6 +62,9 @@ inline std::string megatron_options(const parallel::sharding& s) {
     text += " --micro-batch-size " + std::to_string(micro_batch_of(s)) + " --global-batch-size " +
             std::to_string(s.batch);
   }
+  if (s.size_of("context") > 1) {
+    text += " --context-parallel-size " + std::to_string(s.size_of("context"));
+  }
   if (s.has_owners()) {
     text += " --expert-model-parallel-size " + std::to_string(s.replicas());
   }

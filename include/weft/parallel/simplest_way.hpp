@@ -21,6 +21,7 @@ namespace weft::parallel {
 enum class feature {
   data,            ///< replicas with a part of the batch each
   tensor,          ///< ops in parts on several devices
+  context,         ///< sequences in parts on several devices
   pipeline,        ///< stages on several devices
   placed_ops,      ///< a device for each op
   turns,           ///< virtual stages: several on each device
@@ -32,11 +33,12 @@ enum class feature {
   recomputation,   ///< ops that run again for the backward pass
   offloading       ///< tensors that wait on the host
 };
-inline constexpr std::size_t num_features = 12;
+inline constexpr std::size_t num_features = 13;
 inline constexpr std::array<std::string_view, num_features> feature_names{
-  "data parallelism", "tensor parallelism", "pipeline stages",    "ops on devices of their own",
-  "virtual stages",   "micro-batches",      "sharded updates",    "sharded parameters",
-  "experts on devices of their own",        "unlike devices",     "recomputation",
+  "data parallelism",    "tensor parallelism",          "context parallelism",
+  "pipeline stages",     "ops on devices of their own", "virtual stages",
+  "micro-batches",       "sharded updates",             "sharded parameters",
+  "experts on devices of their own", "unlike devices",  "recomputation",
   "tensors on the host"}; ///< in their order
 
 constexpr std::string_view to_string(feature f) { return feature_names[static_cast<std::size_t>(f)]; }
@@ -46,6 +48,7 @@ struct configuration {
   std::uint32_t devices = 1; ///< that share the work
   std::uint32_t replicas = 1;
   std::uint32_t ranks = 1;  ///< devices that split an op
+  std::uint32_t context_ranks = 1; ///< devices that split a sequence
   std::uint32_t stages = 1; ///< of devices
   std::uint32_t turns = 1;  ///< stages of each device
   std::uint64_t micro_batches = 1;
@@ -61,6 +64,7 @@ struct configuration {
     switch (f) {
     case feature::data: return replicas > 1;
     case feature::tensor: return ranks > 1;
+    case feature::context: return context_ranks > 1;
     case feature::pipeline: return stages > 1;
     case feature::placed_ops: return places_ops;
     case feature::turns: return turns > 1;
@@ -86,11 +90,12 @@ struct configuration {
 };
 
 /// True if `a` is simpler than `b`: it needs fewer features; of equally many, fewer devices; then ops are where their
-/// framework has them, are split among fewer devices, and there are fewer stages, turns and micro-batches, in this
-/// order. A strict weak order.
+/// framework has them, are split among fewer devices, sequences as well, and there are fewer stages, turns and micro-
+/// batches, in this order. A strict weak order.
 constexpr bool is_simpler(const configuration& a, const configuration& b) {
   const auto key = [](const configuration& c) {
-    return std::tuple{c.complexity(), c.devices, c.places_ops, c.ranks, c.stages, c.turns, c.micro_batches};
+    return std::tuple{c.complexity(), c.devices, c.places_ops, c.ranks, c.context_ranks, c.stages, c.turns,
+                      c.micro_batches};
   };
   return key(a) < key(b);
 }

@@ -6,6 +6,7 @@
 #include "weft/graph/components.hpp"
 #include "weft/ops/catalogue.hpp"
 #include "weft/parallel/axis_part.hpp"
+#include "weft/workload/stored_as.hpp"
 #include "weft/workload/workload.hpp"
 
 #include <algorithm>
@@ -44,6 +45,12 @@ struct split_axes {
     const bool of_units =
       excess_of_parts(units_of(axis), ranks) <= (extents[axis] % ranks == 0 ? little : most_excess);
     return part_of_axis(of_units ? units_of(axis) : extents[axis], ranks);
+  }
+
+  /// No rank may do a part along that axis.
+  void keep_whole(std::uint32_t axis) {
+    extents[axis] = 1;
+    axis < units.size() ? void(units[axis] = 1) : void();
   }
 
 private:
@@ -102,6 +109,10 @@ struct split_model {
     const auto& a = axes[v];
     return !a.extents.empty() || std::find(a.terms.begin(), a.terms.end(), true) != a.terms.end();
   }
+
+  /// Leaves to products and convolutions the axes along which all ranks need all of their weights, such as rows.
+  /// Complexity: linear in dimensions.
+  void keep_weights_whole();
 };
 
 namespace detail {
@@ -113,6 +124,30 @@ inline bool is_made_along(const split_axes& a, std::uint32_t axis) {
 }
 
 } // namespace detail
+
+inline void split_model::keep_weights_whole() {
+  const auto of_parameters = made_of_parameters(*ops);
+  const auto is_product = [&](op_id v) {
+    const auto use = ops::use_of(ops->type(v));
+    return use == ops::device_use::product || use == ops::device_use::convolution;
+  };
+  for (const op_id v : ids(axes.size())) {
+    std::size_t k = 0;
+    for (const tensor_id t : ops->inputs(v)) {
+      for (const auto axis : axes[v].inputs[k++]) {
+        axis != none && is_product(v) && of_parameters[ops->producer(t)] ? axes[v].keep_whole(axis) : void();
+      }
+    }
+    for (std::uint32_t axis = 0; axis < axes[v].resident_parts.size(); ++axis) {
+      is_product(v) && axes[v].resident_parts[axis] > 0 ? axes[v].keep_whole(axis) : void();
+    }
+  }
+  for (const auto& x : uses) {
+    for (std::uint32_t axis = 0; axis < x.needed.size(); ++axis) {
+      is_product(x.user) && x.needed[axis] != none && !x.changes ? axes[x.user].keep_whole(axis) : void();
+    }
+  }
+}
 
 /// Finds the units of axes, and vocabularies, of which something is looked up: ops that make and read a dimension of a
 /// tensor have it along one axis each, and so has who uses what another op holds.

@@ -41,6 +41,8 @@ struct reason {
     no_unlike_devices,    ///< no accelerators differ
     few_accelerators,     ///< there are `have` of them
     batch_not_for_devices, ///< a batch of `have` cannot be split among `asked` devices
+    no_attentions,         ///< no ops tell which rows are a sequence
+    not_one_sequence,      ///< `replicas` do not have one of the `have` sequences of the batch each
     batch_not_divisible,   ///< … among 2 to `asked`
     batch_not_for_replicas, ///< … among `asked` replicas
     examples_of_other_sum, ///< the numbers of examples are not those of the batch, `have`; `name` has them as text

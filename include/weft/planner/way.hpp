@@ -33,6 +33,7 @@ struct way {
   bool shards_updates = false;      ///< each replica updates a part of the parameters
   bool shards_parameters = false;   ///< … and holds no more than that part of them, so `shards_updates` as well
   bool splits_experts = false;      ///< each expert of a mixture is on one replica
+  bool splits_sequence = false;     ///< of ops: `ranks` devices do parts of one sequence, with whole weights
   /// Of replicas with parts of several sizes, such as by speed: the examples of each device that counts, 0 of those
   /// that get none; empty: as many for each.
   std::vector<std::uint64_t> examples = {};
@@ -51,7 +52,8 @@ struct way {
 inline parallel::configuration features_of(const way& w, bool recomputes) {
   return {.devices = static_cast<std::uint32_t>(w.num_devices()),
           .replicas = w.replicas,
-          .ranks = w.ranks,
+          .ranks = w.splits_sequence ? 1 : w.ranks,
+          .context_ranks = w.splits_sequence ? w.ranks : 1,
           .stages = w.stages,
           .turns = w.turns,
           .micro_batches = w.micro_batches,
@@ -71,7 +73,8 @@ inline std::string to_string(const way& w) {
     return "none";
   }
   if (w.kind == way_kind::ops) {
-    return w.replicas > 1 ? with("data=", w.replicas) + with(",tensor=", w.ranks) : with("tensor=", w.ranks);
+    return (w.replicas > 1 ? with("data=", w.replicas) + "," : "") +
+           with(w.splits_sequence ? "context=" : "tensor=", w.ranks);
   }
   if (w.kind == way_kind::stages) {
     const bool is_one = w.num_devices() == 1 && w.turns == 1;
@@ -96,10 +99,11 @@ struct wanted_ways {
     all,
     data,    ///< replicas, or with `ranks` replicas of several devices each, which split its ops
     tensor,  ///< ops among `ranks` devices
+    context, ///< sequences among `ranks` devices each
     pipeline ///< `stages` of layers, or micro-batches one after the other
   };
   which of = which::all;
-  std::uint32_t replicas = 0; ///< 0: as many as are fastest; of pipelines 1
+  std::uint32_t replicas = 0; ///< 0: as many as are fastest; of pipelines 1; of `context` one for each sequence
   std::uint32_t ranks = 0;    ///< … of `data` and pipelines 1
   std::uint32_t stages = 0;
   std::uint32_t turns = 0;         ///< 0: 1
@@ -126,6 +130,7 @@ inline wanted_ways only(const way& w) {
   }
   wanted_ways x{.of = w.kind == way_kind::batch    ? which::data
                       : w.kind == way_kind::stages ? which::pipeline
+                      : w.splits_sequence          ? which::context
                       : w.replicas > 1             ? which::data
                                                    : which::tensor,
                 .replicas = w.is_by_speed() ? static_cast<std::uint32_t>(w.examples.size()) : w.replicas,

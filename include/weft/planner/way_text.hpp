@@ -48,16 +48,16 @@ public:
     const auto& first = parts_.front();
     if (first.name == "pipeline" || first.name == "accumulate") {
       take_pipeline();
-    } else if (first.name == "data" || first.name == "tensor") {
-      x_.of = first.name == "data" ? which::data : which::tensor;
+    } else if (first.name == "data" || first.name == "tensor" || first.name == "context") {
+      x_.of = first.name == "data" ? which::data : first.name == "tensor" ? which::tensor : which::context;
       if (first.has_value) {
         take_devices();
       } else if (parts_.size() > 1) {
         fail("write " + std::string{first.name} + "=N for N devices before what follows");
       }
     } else if (text_ != "auto") {
-      fail("write auto, data or tensor, data=N or tensor=N for N devices, pipeline=K for K stages, or "
-           "accumulate=M for M micro-batches");
+      fail("write auto, data, tensor or context, data=N, tensor=N or context=N for N devices, pipeline=K for K stages, "
+           "or accumulate=M for M micro-batches");
     }
     return x_;
   }
@@ -90,11 +90,14 @@ private:
     if (count < 2) {
       fail("give at least 2 devices, or none for one");
     }
-    if (parts_.size() == 2 && x_.of == which::data && parts_[1].name == "tensor" && parts_[1].has_value) {
+    const bool of_context = parts_.size() == 2 && parts_[1].name == "context";
+    if (parts_.size() == 2 && x_.of == which::data && (of_context || parts_[1].name == "tensor") &&
+        parts_[1].has_value) {
       x_.ranks = number(parts_[1], parts_[1].value);
       if (x_.ranks < 2) {
-        fail("data=N,tensor=K: give at least 2 devices for each replica, or data=N alone");
+        fail("data=N,tensor=K or data=N,context=K: give at least 2 devices for each replica, or data=N alone");
       }
+      x_.of = of_context ? which::context : which::data;
       return;
     }
     for (auto part = parts_.begin() + 1; part != parts_.end(); ++part) {
@@ -124,10 +127,10 @@ private:
                        : part.name == "experts"                       ? &x_.splits_experts
                        : part.name == "by-speed"                      ? &x_.by_speed
                                                                       : nullptr;
-    if (x_.of == wanted_ways::which::tensor || !what || what->has_value() ||
+    if (x_.of != wanted_ways::which::data || !what || what->has_value() ||
         (part.has_value && part.name != "by-speed")) {
       fail("after the number of devices write nothing, or for data whole, sharded or fully-sharded, experts, by-speed, "
-           "or tensor=K");
+           "or tensor=K or context=K");
     }
     if (what == &x_.shards_updates) {
       x_.shards_parameters = fully;
@@ -189,7 +192,7 @@ private:
 
 } // namespace detail
 
-/// The ways that a text asks for, such as `auto`, `data`, `data=8,sharded`, `tensor=4`, `data=2,tensor=4`,
+/// The ways that a text asks for, such as `auto`, `data`, `data=8,sharded`, `tensor=4`, `data=2,tensor=4`, `context=8`,
 /// `pipeline=2,data=2,micro-batches=8` or `accumulate=4`; that of `to_string(way)` asks for that way alone. Throws
 /// `value_error` that says what to write.
 inline wanted_ways wanted_from(std::string_view text) {

@@ -69,6 +69,10 @@ inline constexpr auto reason_sentences = [] {
     reason_sentence{no_unlike_devices, "there are no accelerators that differ"},
     reason_sentence{few_accelerators, "there are {have} accelerators"},
     reason_sentence{batch_not_for_devices, "a batch of {have} cannot be split among {asked} devices"},
+    reason_sentence{no_attentions, "there are no attentions among its ops, which tell what a sequence is"},
+    reason_sentence{not_one_sequence, "context parallelism splits one sequence of each replica, and {replicas} would "
+                                      "share a batch of {have}: give as many replicas as sequences, as in "
+                                      "data={have},context=2"},
     reason_sentence{batch_not_divisible, "a batch of {have} cannot be divided by 2 to {asked}"},
     reason_sentence{batch_not_for_replicas, "a batch of {have} cannot be split among {asked} replicas"},
     reason_sentence{examples_of_other_sum, "{name} does not add up to the {have} samples of the batch"},
@@ -185,7 +189,8 @@ inline std::string name_of(const planner::compared_way& x) {
   }
   std::string text;
   for (const auto& [count, what] :
-       {std::pair{w.replicas, "data"}, std::pair{w.ranks, "tensor"}, std::pair{w.stages, "pipeline"}}) {
+       {std::pair{w.replicas, "data"}, std::pair{w.ranks, w.splits_sequence ? "context" : "tensor"},
+        std::pair{w.stages, "pipeline"}}) {
     text += count == 1 ? "" : (text.empty() ? "" : ", ") + times(count, what);
   }
   return text.empty() ? "gradient accumulation" : text;
@@ -301,7 +306,10 @@ inline std::string strategy_of_batches(const planner::made_way& x, std::uint64_t
 inline std::string strategy_of_ops(const planner::made_way& x, const platform<>& p) {
   const auto& w = x.how();
   const auto where = device_range(p, x.devices);
-  auto text = std::string{x.figures.splits_batch ? "data parallelism, with " : ""} + std::to_string(x.split.in_parts) +
+  auto text = std::string{x.figures.splits_batch ? "data parallelism, with "
+                          : w.splits_sequence    ? "context parallelism, with "
+                                                 : ""} +
+              std::to_string(x.split.in_parts) +
               " of " + std::to_string(x.split.axis.size()) + " ops split among " +
               (w.replicas > 1 ? "the " + std::to_string(w.ranks) + " devices of each of " +
                                   std::to_string(w.replicas) + " replicas, on " + where

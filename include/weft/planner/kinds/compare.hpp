@@ -7,6 +7,7 @@
 #include "weft/cost/lowered.hpp"
 #include "weft/instance.hpp"
 #include "weft/planner/kinds/batch_by_speed.hpp"
+#include "weft/planner/kinds/context.hpp"
 #include "weft/planner/kinds/replicas.hpp"
 #include "weft/planner/choice.hpp"
 #include "weft/planner/comparison.hpp"
@@ -95,7 +96,7 @@ inline void compare_ops(const task& t, const std::vector<device_id>& alike, bool
 }
 
 /// The kinds of ways, in the order in which they are tried.
-inline constexpr kind_of_way kinds_of_ways[] = {&compare_batches, &compare_stages, &compare_ops};
+inline constexpr kind_of_way kinds_of_ways[] = {&compare_batches, &compare_stages, &compare_ops, &compare_contexts};
 
 /// The reason for which the step fits into no number of parts that run at once: it holds more at some moment than all
 /// devices together have.
@@ -140,7 +141,8 @@ inline comparison shared_as(const task& t) {
 /// Throws `value_error` for a request that no way can meet.
 inline void check(const wanted_ways& x) {
   using which = wanted_ways::which;
-  if ((x.asks_for(which::tensor) && x.ranks == 1) || (x.asks_for(which::data) && x.replicas == 1)) {
+  const bool splits_ops = x.asks_for(which::tensor) || x.asks_for(which::context);
+  if ((splits_ops && x.ranks == 1) || (x.asks_for(which::data) && x.replicas == 1)) {
     throw value_error("wanted_ways", "one device shares nothing; ask for at least 2, or for 0 to have as many as suit");
   }
 }

@@ -48,7 +48,7 @@ class op_splitter {
 public:
   op_splitter(const task& t, const std::vector<device_id>& devices, const way& how)
       : t_{t}, how_{how}, devices_{devices}, groups_{groups_of(devices, how.replicas)}, part_{part_of(t, how.replicas)},
-        model_{axes_of(*part_)}, parts_{model_, ranks()},
+        model_{model_of(*part_, how)}, parts_{model_, ranks()},
         where_{replicas_on(groups_[0], part_->ops, t.machine())},
         fastest_{t.machine(), groups_[0], t.how().contention, parallel::usual_collectives(t.machine(), groups_[0]),
                  t.costs().ops} {}
@@ -85,6 +85,12 @@ private:
       throw refusal{std::move(why)};
     }
     return part;
+  }
+
+  static parallel::split_model model_of(const model_step& part, const way& how) {
+    auto model = axes_of(part);
+    how.splits_sequence ? model.keep_weights_whole() : void();
+    return model;
   }
 
   std::size_t replicas() const { return groups_.size(); }
@@ -168,7 +174,7 @@ private:
     x.figures.how = how_;
     take_sharding(x);
     x.features = features_of(x.how(), part_->recomputes);
-    x.features.shards_updates = x.sharding.zero_stage > 0;
+    x.features.shards_updates = x.features.shards_parameters = x.sharding.zero_stage > 0;
     if (x.figures.splits_batch) {
       x.features.replicas = x.features.devices;
       x.features.ranks = 1;
@@ -182,10 +188,14 @@ private:
     if (replicas() > 1) {
       s.mesh.axes.push_back({"data", static_cast<std::uint32_t>(replicas())});
     }
-    s.mesh.axes.push_back({!of_batch ? "tensor" : replicas() > 1 ? "data_shard" : "data", ranks()});
+    s.mesh.axes.push_back({how_.splits_sequence ? "context"
+                           : !of_batch          ? "tensor"
+                           : replicas() > 1     ? "data_shard"
+                                                : "data",
+                           ranks()});
     s.parameters = parallel::sharded_parameters(model_, x.split.axis,
                                                 static_cast<std::uint32_t>(s.mesh.axes.size() - 1), ranks());
-    s.zero_stage = of_batch && s.trains ? parallel::zero_stage_of(s.parameters) : 0;
+    s.zero_stage = (of_batch || how_.splits_sequence) && s.trains ? parallel::zero_stage_of(s.parameters) : 0;
   }
 
   const task& t_;

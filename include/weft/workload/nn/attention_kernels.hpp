@@ -72,12 +72,13 @@ public:
     const auto rows = x.dims().at(0), width = x.dims().at(1), groups = heads_of_keys(o_);
     require(batch > 0 && rows % batch == 0, "attention", "the rows are not a multiple of the batch");
     std::uint64_t per_group = 0;
-    std::string made; // the axes of the results
-    op_spec o{.type = "ProjectHeads", .inputs = {x}, .outputs = {}, .gradient = gradient(o_.bias)};
+    std::string made; // the axes of the results: rows are those of examples, or of a single one
+    const std::string result = batch == 1 ? ".mh.." : "m.h..";
+    op_spec o{.type = "ProjectHeads", .inputs = {x}, .outputs = {}, .gradient = gradient(o_.bias, result)};
     for (const auto count : counts_) {
       per_group += count;
       o.outputs.push_back({{batch, rows / batch, groups, count, o_.head_size}});
-      made += std::string{made.empty() ? "" : ","} + "m.h..";
+      made += (made.empty() ? "" : ",") + result;
     }
     o.inputs.push_back(net.make_variable("weights", {width, groups, per_group, o_.head_size}));
     const double results = flop(rows) * flop(groups * per_group * o_.head_size);
@@ -94,11 +95,11 @@ public:
 
 private:
   /// A product for x, one for the weights, and sums for the bias.
-  static gradient_function gradient(bool bias) {
-    return [bias](const gradient_call& call) -> std::vector<tensor> {
+  static gradient_function gradient(bool bias, const std::string& result) {
+    return [bias, result](const gradient_call& call) -> std::vector<tensor> {
       std::string axes;
       for (std::size_t i = 0; i < call.dy.size(); ++i) {
-        axes += std::string{i == 0 ? "" : ","} + "m.h..";
+        axes += (i == 0 ? "" : ",") + result;
       }
       const double work = 2 * flop(call.input(0).dims()[0]) * flop(call.input(1).elements());
       const auto of = [&](std::size_t input, const char* type, const std::vector<tensor>& others, std::string text) {
