@@ -895,7 +895,7 @@ def main(folder):
                 because='nothing is updated')
     refused(*split, '--parallel', 'data=4,experts', because='there are no experts')
     refused(*split, '--parallel', 'data=4,experts,tensor=2', because='write nothing')
-    refused(*split, '--parallel', 'tensors', because='write auto, data or tensor')
+    refused(*split, '--parallel', 'tensors', because='write auto, data, tensor or context')
     refused(*split, '--parallel', 'data=1', because='at least 2')
     refused(*split, '--parallel', 'data=x', because='data=')
     refused(*split, '--parallel', 'data', '-o', path('x.onnx'), because='leave --pin')
