@@ -274,6 +274,11 @@ private:
     const auto batch = t_.whole().batch;
     const auto split = even_split(t_, best_joined(t_, devices_, ranks, how.shards_updates), batch, how);
     t_.tell({attempt::kind::way, split.how});
+    if (const auto why = why_too_large(split); why && prune_.is_large(ranks)) { // else a run tells how much it needs
+      all_.add_misfit(split.how, why);
+      kind.of(how) = false;
+      return true;
+    }
     std::shared_ptr<made_way> x;
     try {
       x = make_replicas(t_, t_.whole(), split);
@@ -307,6 +312,19 @@ private:
       pays_ = split;
     }
     return true;
+  }
+
+  /// The reason that replicas with all parameters and updates do not fit, whatever their part of the batch.
+  reason why_too_large(const batch_split& split) const {
+    byte_count resident = 0;
+    for (const op_id v : ids(t_.whole().ops.num_ops())) {
+      resident += t_.whole().ops.resident_bytes(v);
+    }
+    const auto capacity = memory_for_each(t_.machine(), split.devices);
+    const bool is_whole = !split.how.shards_updates && !split.how.splits_experts;
+    return is_whole && resident > capacity
+             ? reason{.is = reason::kind::parameters_too_large, .needed = resident, .capacity = capacity}
+             : reason{};
   }
 
   /// The reason that no number of devices shares the batch.
