@@ -29,6 +29,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,15 +75,16 @@ struct sharded_step {
   parallel::parameter_gathers gathers;
   parallel::replicated_workload replicas, made;
 
-  sharded_step(const step_of_net& step, std::uint32_t ranks)
+  sharded_step(const step_of_net& step, std::uint32_t ranks, std::uint32_t group = 0)
       : gathers{parallel::find_parameter_gathers(step.ops, step.origins())} {
-    const auto ring = parallel::ring_all_reduce(ranks);
+    const auto ring = group > 0 ? parallel::hierarchical_all_reduce(ranks, group) : parallel::ring_all_reduce(ranks);
     replicas = parallel::data_parallel(step.ops, test::each_on_its_own(step.ops, ranks), ring,
                                        {.bucket_of = parallel::units_of_gradients(step.ops, gathers),
                                         .shard_updates = true,
+                                        .shard_ranks = group,
                                         .gather_updated = false,
                                         .element_bytes = 2});
-    made = parallel::fully_sharded(replicas, step.ops, gathers, ring, 2);
+    made = parallel::fully_sharded(replicas, step.ops, gathers, ring, 2, group);
   }
 };
 
@@ -141,6 +143,38 @@ TEST_CASE("fully_sharded: a replica holds 14 P / N bytes") {
   }
 }
 
+TEST_CASE("fully_sharded: in groups a replica holds 14 P / G bytes, and parameters stay within them") {
+  for (const auto& step : {with_variables("mnist_conv@8"), with_variables("gpt2@1x16")}) {
+    constexpr std::uint32_t ranks = 6;
+    for (const std::uint32_t group : {2u, 3u}) {
+      const sharded_step x{step, ranks, group};
+      const auto& w = x.made.graph;
+      std::vector<double> resident(ranks, 0);
+      double updates = 0, updates_of_one = 0;
+      for (const op_id v : ids(w.num_ops())) {
+        resident[x.made.replica[v]] += static_cast<double>(w.resident_bytes(v));
+        updates += is_update(w, v) ? w.work(v) : 0;
+      }
+      for (const op_id v : ids(step.ops.num_ops())) {
+        updates_of_one += is_update(step.ops, v) ? step.ops.work(v) : 0;
+      }
+      for (const double bytes : resident) {
+        CHECK(bytes / static_cast<double>(x.made.gradient_bytes) == doctest::Approx(7.0 / group).epsilon(2e-3));
+      }
+      CHECK(updates == doctest::Approx(ranks / group * updates_of_one));
+      for (const tensor_id t : ids(w.num_tensors())) {
+        const op_id from = w.producer(t);
+        const bool gathers = w.name(from).find("gather_") != std::string_view::npos;
+        for (const op_id reader : w.consumers(t)) {
+          CHECK((!gathers || x.made.replica[from] / group == x.made.replica[reader] / group));
+        }
+      }
+    }
+  }
+  CHECK_THROWS_AS(parallel::halves_of(parallel::ring_all_reduce(6), 4), value_error);
+  CHECK_THROWS_AS(parallel::halves_of(parallel::ring_all_reduce(6), 2), value_error); // its parts leave the groups
+}
+
 /// The bytes that an op reads, but for small numbers.
 byte_count bytes_read(const workload& w, op_id v) {
   byte_count sum = 0;
@@ -159,8 +193,8 @@ double bytes_sent(const workload& w, const trace& run) {
   return sum;
 }
 
-void check(const step_of_net& step, std::uint32_t ranks) {
-  const sharded_step x{step, ranks};
+void check(const step_of_net& step, std::uint32_t ranks, std::uint32_t group = 0) {
+  const sharded_step x{step, ranks, group};
   const auto& w = x.made.graph;
   std::vector<byte_count> held(step.ops.num_ops(), 0); // that the op reads beside its inputs
   for (const auto& g : x.gathers.gathers) {
@@ -184,9 +218,10 @@ void check(const step_of_net& step, std::uint32_t ranks) {
   const plan placed{.placement = x.made.where};
   trace run;
   REQUIRE(simulator{p, schedule::path_completion_time{}}.run(placed, simulate::recorder{run}).complete);
+  const auto count = group > 0 ? group : ranks;
   double sent = static_cast<double>(x.made.gradient_bytes) * (ranks - 1);
   for (const auto& g : x.gathers.gathers) {
-    sent += static_cast<double>(x.gathers.units[g.unit].bytes) * (ranks - 1);
+    sent += static_cast<double>(x.gathers.units[g.unit].bytes) * (count - 1) * (ranks / count);
   }
   CHECK(bytes_sent(w, run) >= sent);
   // Once the unit that takes a place is on its way, who read there is done.
@@ -217,6 +252,7 @@ TEST_CASE("fully_sharded: ops read whole parameters, of no more units at a time 
     check(with_variables(spec), 3);
   }
   check(of_forward(chain(4, 4096), optimizer::sgd), 2);
+  check(with_variables("gpt2@1x16"), 4, 2);
   check(of_forward(zoo::make_inference("bert_base@1x16"), optimizer::adam), 3);
 }
 

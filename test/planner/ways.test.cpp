@@ -32,6 +32,7 @@ bool same(const planner::wanted_ways& a, const planner::wanted_ways& b) {
   const auto one = [](std::uint32_t x) { return x == 0 ? 1 : x; };
   return a.of == b.of && one(a.replicas) == one(b.replicas) && one(a.ranks) == one(b.ranks) && a.stages == b.stages &&
          one(a.turns) == one(b.turns) && a.micro_batches == b.micro_batches && a.shards_updates == b.shards_updates &&
+         a.shard_ranks.value_or(0) == b.shard_ranks.value_or(0) &&
          a.shards_parameters.value_or(false) == b.shards_parameters.value_or(false) &&
          a.splits_experts == b.splits_experts && a.by_speed == b.by_speed && a.examples == b.examples;
 }
@@ -48,6 +49,7 @@ way random_way(rng& random) {
       }
     } else {
       w.shards_parameters = w.shards_updates && random.below(2) == 0;
+      w.shard_ranks = w.shards_parameters && w.replicas == 4 ? 2 * static_cast<std::uint32_t>(random.below(2)) : 0;
       w.splits_experts = !w.shards_parameters && random.below(2) == 0;
     }
   } else if (w.kind == way_kind::ops) {
@@ -94,7 +96,8 @@ TEST_CASE("ways: texts") {
         "data=2,tensor=1", "data=2,by-speed=1+", "data=4294967296", "data=-2", "data=2,whole=1", "tensor=4,by-speed",
         "tensor=4,sharded", "pipeline", "pipeline=0", "pipeline=2,pipeline=3", "pipeline=2,depth=3",
         "pipeline=2,sharded", "accumulate=0", "accumulate=2,micro-batches=3", "auto=2", "auto,data=2",
-        "pipeline=2,whole,whole", "data=2,sharded,fully-sharded", "data=2,fully-sharded,experts",
+        "pipeline=2,whole,whole", "data=2,sharded,fully-sharded", "data=4,fully-sharded=3",
+        "data=4,fully-sharded=4", "data=4,fully-sharded=1", "data=2,fully-sharded,experts",
         "data=2,fully-sharded,by-speed", "pipeline=2,data=2,fully-sharded"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(planner::wanted_from(bad), value_error);

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -107,29 +108,40 @@ inline collective ring_all_reduce(std::uint32_t p) {
   return c;
 }
 
-/// The two halves of an all-reduce: the messages that add, after which each chunk has one rank with its sum, and those
-/// that bring the sums to all.
+/// The two halves of an all-reduce: the messages after which the ranks of each group, which follow each other, have a
+/// part of all sums each, and those that bring the parts of a group to all of its ranks.
 struct all_reduce_halves {
   collective scatter = {}, gather = {};
-  std::vector<std::uint32_t> owner = {}; ///< by chunk: the rank that has its sum in between
+  std::uint32_t group = 1;               ///< the ranks of one
+  std::vector<std::uint32_t> owner = {}; ///< by chunk: the place in a group of the rank that has its sum in between
+
+  bool owns(std::uint32_t rank, std::uint32_t chunk) const { return rank % group == owner[chunk]; }
 };
 
-/// The halves of an all-reduce. Throws `value_error` if some rank has no chunk in between. Complexity: linear.
-inline all_reduce_halves halves_of(const collective& all_reduce) {
+/// The halves of an all-reduce in groups of so many ranks (0: of all). Throws `value_error` if groups do not divide the
+/// ranks, or some rank has no part in between. Complexity: linear.
+inline all_reduce_halves halves_of(const collective& all_reduce, std::uint32_t group = 0) {
+  group = group == 0 ? all_reduce.ranks : group;
+  if (all_reduce.ranks % group != 0) {
+    throw value_error("all-reduce", std::to_string(all_reduce.ranks) + " ranks are not in groups of " +
+                                      std::to_string(group) + "; give a number that divides them");
+  }
   const auto& messages = all_reduce.messages;
-  const auto middle = std::find_if(messages.begin(), messages.end(), [](const message& m) { return !m.adds; });
+  const auto is_first = [&](const message& m) { return m.adds || m.from / group != m.to / group; };
+  const auto middle = std::find_if(messages.rbegin(), messages.rend(), is_first).base();
   all_reduce_halves made{.scatter = {all_reduce.ranks, all_reduce.chunks, {messages.begin(), middle}},
                          .gather = {all_reduce.ranks, all_reduce.chunks, {middle, messages.end()}},
+                         .group = group,
                          .owner = std::vector<std::uint32_t>(all_reduce.chunks, none)};
-  std::vector<bool> owns(all_reduce.ranks, false);
+  std::vector<bool> owns(group, false);
   for (const auto& m : made.gather.messages) {
     auto& owner = made.owner[m.chunk];
-    owner = owner == none ? m.from : owner;
+    owner = owner == none ? m.from % group : owner;
     owns[owner] = true;
   }
   if (std::find(owns.begin(), owns.end(), false) != owns.end()) {
     throw value_error("all-reduce", "after its additions some rank has no part, so that updates cannot be sharded; "
-                                    "take a ring");
+                                    "take a ring, or for groups rings within and between them");
   }
   return made;
 }

@@ -61,6 +61,9 @@ struct data_parallel_options {
   /// Each replica updates a part of each bucket's parameters, for which alone it holds the optimiser's state: gradients
   /// are reduced to where their part is updated, and the new parameters gathered from there. As much is sent.
   bool shard_updates = false;
+  /// … of so many replicas that follow each other, which have all parts together; other groups update the same. The
+  /// all-reduce has rings within and between the groups. 0: of all.
+  std::uint32_t shard_ranks = 0;
   /// Sharded updates are gathered; not so where a replica keeps only its part of the parameters (`fully_sharded`).
   bool gather_updated = true;
   double element_bytes = 4; ///< of a number in a gradient
@@ -129,7 +132,7 @@ public:
       fill_buckets(gradients(step_));
     }
     if (o_.shard_updates && replicas_.size() > 1) {
-      halves_ = halves_of(all_reduce_);
+      halves_ = halves_of(all_reduce_, o_.shard_ranks);
       find_parts();
       updated_with_ = updated_with(step_, [&](tensor_id t) { return !part_[t].empty(); });
       updates_ = updates_by_gradient(step_, updated_with_);
@@ -273,8 +276,11 @@ private:
         for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
           const byte_count last = first + sizes[k];
           if (std::max(first, begin) < std::min(last, end)) {
-            parts[halves_.owner[k]] += static_cast<double>(std::min(last, end) - std::max(first, begin)) /
+            const double part = static_cast<double>(std::min(last, end) - std::max(first, begin)) /
                                 static_cast<double>(end - begin);
+            for (auto r = halves_.owner[k]; r < parts.size(); r += halves_.group) {
+              parts[r] += part;
+            }
           }
           first = last;
         }
@@ -390,7 +396,7 @@ private:
                    const std::vector<op_output>& have, bool own) {
     const op_id unpack = add(r, device_of(b, r), {.name = name_of(r, name), .type = collective_types::unpack});
     for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
-      if (!own || halves_.owner[k] == r) {
+      if (!own || halves_.owns(r, k)) {
         const auto& [op, output] = have[std::size_t{r} * all_reduce_.chunks + k];
         b_.add_edge(op, unpack, output);
       }
@@ -417,7 +423,7 @@ private:
         }
       }
       for (std::uint32_t k = 0; k < all_reduce_.chunks; ++k) {
-        if (halves_.owner[k] == r) {
+        if (halves_.owns(r, k)) {
           have[std::size_t{r} * all_reduce_.chunks + k] = {parts, b_.add_output(parts, sizes[k])};
         }
       }
@@ -460,7 +466,7 @@ private:
           continue;
         }
         if (is_of_parts(t, reader)) {
-          connect_to_parts(t, copy_of(r, reader));
+          connect_to_parts(r, t, copy_of(r, reader));
           continue;
         }
         const bool reads_sum = is_update(step_, reader) && (sum[t].op != none || (is_sharded() && !part_[t].empty()));
@@ -478,9 +484,10 @@ private:
     return is_sharded() && is_update(step_, from) && updated_with_[from] != none && is_update(step_, reader) &&
            updated_with_[reader] == none;
   }
-  void connect_to_parts(tensor_id t, op_id reader) {
+  void connect_to_parts(std::uint32_t rank, tensor_id t, op_id reader) {
     const op_id v = step_.producer(t);
-    for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
+    const auto first = rank / halves_.group * halves_.group;
+    for (auto r = first; r < first + halves_.group; ++r) {
       if (const op_id part = copy_of(r, v); part != none) {
         b_.add_edge(part, reader, static_cast<std::uint32_t>(t - *step_.outputs(v).begin()));
       }

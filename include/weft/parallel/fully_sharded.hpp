@@ -30,8 +30,8 @@ template <class Workload>
 class fully_sharded_builder {
 public:
   fully_sharded_builder(const replicated_workload& replicas, const Workload& step, const parameter_gathers& gathers,
-                        const collective& all_reduce, double element_bytes)
-      : from_{replicas}, step_{step}, gathers_{gathers}, halves_{halves_of(all_reduce)},
+                        const collective& all_reduce, double element_bytes, std::uint32_t shard_ranks)
+      : from_{replicas}, step_{step}, gathers_{gathers}, halves_{halves_of(all_reduce, shard_ranks)},
         element_bytes_{element_bytes}, ranks_{all_reduce.ranks}, copy_(std::size_t{ranks_} * step.num_ops(), none),
         holds_(step.num_ops(), false), begun_(gathers.units.size(), false), reduced_(gathers.units.size() + 1) {
     for (const op_id v : ids(from_.origin.size())) {
@@ -91,7 +91,7 @@ private:
   bool is_part(op_id v) const { return from_.origin[v] != none && gathers_.in_parts[from_.origin[v]]; }
   bool holds(op_id v) const { return from_.origin[v] != none && holds_[from_.origin[v]]; }
   byte_count part_of(byte_count bytes) const {
-    return bytes <= largest_constant ? bytes : (bytes + ranks_ - 1) / ranks_;
+    return bytes <= largest_constant ? bytes : (bytes + halves_.group - 1) / halves_.group;
   }
   /// True if the reader gets the tensor as a whole from its gather.
   bool is_gathered(tensor_id t, op_id reader) const {
@@ -115,7 +115,7 @@ private:
     for (std::uint32_t r = 0; r < ranks_; ++r) {
       const op_id begin = add_begin(r, g, name);
       for (std::uint32_t k = 0; k < sizes.size(); ++k) {
-        if (halves_.owner[k] == r) {
+        if (halves_.owns(r, k)) {
           have[r * sizes.size() + k] = {begin, b_.add_output(begin, sizes[k])};
         }
       }
@@ -198,11 +198,12 @@ private:
 } // namespace detail
 
 /// Replicas of `step`, made by `data_parallel` with sharded updates that are not gathered (`gather_updated`), which
-/// hold a part of each parameter of `gathers`: ZeRO's stage 3. A unit of parameters is gathered by all replicas before
-/// the ops that read it, and is gone after the last of them; as many units may have gradients that are not added up
-/// yet (FSDP's limits); of what it holds a replica sends its part, by the second
-/// half of the `all_reduce` that adds gradients up. Ops called `…/gather_3/…` follow those of `replicas`, which keep
-/// their ids.
+/// hold a part of each parameter of `gathers`: ZeRO's stage 3; or in groups of `shard_ranks` (0: all), each of which
+/// holds all parts, as the options of `data_parallel` say: hybrid sharding, as within nodes. A unit of parameters is
+/// gathered by all of a group before the ops that read it, and is gone after the last of them; as many units may have
+/// gradients that are not added up yet (FSDP's limits); of what it holds a replica sends its part, by the second half
+/// of the `all_reduce` that adds gradients up. Ops called `…/gather_3/…` follow those of `replicas`, which keep their
+/// ids.
 ///
 /// Throws `value_error` if there are more replicas than ranks, and as `halves_of`.
 /// Complexity: O(n + m + gathers · (messages + ranks · chunks)).
@@ -211,8 +212,9 @@ private:
 template <named_workload Workload>
 replicated_workload fully_sharded(const replicated_workload& replicas, const Workload& step,
                                   const parameter_gathers& gathers, const collective& all_reduce,
-                                  double element_bytes = 4) {
-  return detail::fully_sharded_builder<Workload>{replicas, step, gathers, all_reduce, element_bytes}.make();
+                                  double element_bytes = 4, std::uint32_t shard_ranks = 0) {
+  return detail::fully_sharded_builder<Workload>{replicas, step, gathers, all_reduce, element_bytes, shard_ranks}
+    .make();
 }
 
 } // namespace weft::parallel

@@ -32,6 +32,7 @@ struct way {
   std::uint64_t micro_batches = 1;  ///< of each replica; 0: as many as suit
   bool shards_updates = false;      ///< each replica updates a part of the parameters
   bool shards_parameters = false;   ///< … and holds no more than that part of them, so `shards_updates` as well
+  std::uint32_t shard_ranks = 0;    ///< … together with so many, as within a node, which hold all; 0: with all
   bool splits_experts = false;      ///< each expert of a mixture is on one replica
   bool splits_sequence = false;     ///< of ops: `ranks` devices do parts of one sequence, with whole weights
   /// Of replicas with parts of several sizes, such as by speed: the examples of each device that counts, 0 of those
@@ -68,7 +69,10 @@ inline parallel::configuration features_of(const way& w, bool recomputes) {
 /// `accumulate=4` or `none`, but for what runs again.
 inline std::string to_string(const way& w) {
   const auto with = [](const char* name, std::uint64_t x) { return name + std::to_string(x); };
-  const char* const updates = w.shards_parameters ? ",fully-sharded" : w.shards_updates ? ",sharded" : ",whole";
+  const auto updates = w.shard_ranks > 0     ? with(",fully-sharded=", w.shard_ranks)
+                       : w.shards_parameters ? std::string{",fully-sharded"}
+                       : w.shards_updates    ? std::string{",sharded"}
+                                             : std::string{",whole"};
   if (w.kind == way_kind::placed) {
     return "none";
   }
@@ -110,6 +114,7 @@ struct wanted_ways {
   std::uint64_t micro_batches = 0; ///< 0: as many as suit
   std::optional<bool> shards_updates = {}; ///< none: what is fastest
   std::optional<bool> shards_parameters = {}; ///< the same
+  std::optional<std::uint32_t> shard_ranks = {}; ///< the same
   std::optional<bool> splits_experts = {};    ///< the same
   std::optional<bool> by_speed = {};       ///< the same
   std::vector<std::uint64_t> examples = {}; ///< of each device, if they are given
@@ -144,6 +149,7 @@ inline wanted_ways only(const way& w) {
   } else if (w.kind == way_kind::batch) {
     x.shards_updates = w.shards_updates;
     x.shards_parameters = w.shards_parameters;
+    x.shard_ranks = w.shards_parameters ? std::optional{w.shard_ranks} : std::nullopt;
     x.splits_experts = w.splits_experts;
     x.by_speed = w.is_by_speed();
   }

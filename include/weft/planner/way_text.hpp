@@ -120,7 +120,7 @@ private:
     }
   }
 
-  /// `whole`, `sharded`, `fully-sharded`, `experts` or `by-speed`, each once.
+  /// `whole`, `sharded`, `fully-sharded[=G]`, `experts` or `by-speed`, each once.
   void take_feature(const named_value& part) {
     const bool fully = part.name == "fully-sharded";
     auto* const what = part.name == "whole" || part.name == "sharded" || fully ? &x_.shards_updates
@@ -128,7 +128,7 @@ private:
                        : part.name == "by-speed"                      ? &x_.by_speed
                                                                       : nullptr;
     if (x_.of != wanted_ways::which::data || !what || what->has_value() ||
-        (part.has_value && part.name != "by-speed")) {
+        (part.has_value && part.name != "by-speed" && !fully)) {
       fail("after the number of devices write nothing, or for data whole, sharded or fully-sharded, experts, by-speed, "
            "or tensor=K or context=K");
     }
@@ -136,6 +136,10 @@ private:
       x_.shards_parameters = fully;
     }
     *what = part.name != "whole";
+    if (fully) {
+      take_shard_ranks(part);
+      return;
+    }
     for (auto rest = part.value; part.has_value;) {
       const auto end = std::min(rest.find('+'), rest.size());
       x_.examples.push_back(number<std::uint64_t>(part, rest.substr(0, end)));
@@ -144,6 +148,16 @@ private:
       }
       rest.remove_prefix(end + 1);
     }
+  }
+
+  /// The replicas that hold all parameters together: all, or so many.
+  void take_shard_ranks(const named_value& part) {
+    const auto ranks = part.has_value ? number(part, part.value) : 0;
+    if (part.has_value && (ranks < 2 || ranks >= x_.replicas || x_.replicas % ranks != 0)) {
+      fail("fully-sharded=G: give the devices of a group that holds all parameters, at least 2, that divide data=N, or "
+           "fully-sharded alone for all of them");
+    }
+    x_.shard_ranks = ranks;
   }
 
   /// `pipeline=K` or `accumulate[=M]`, and the other numbers in any order.

@@ -175,10 +175,11 @@ inline std::string name_of(const planner::compared_way& x) {
   }
   if (w.kind == planner::way_kind::batch) {
     return times(w.replicas, "data") + (w.splits_experts ? ", experts" : "") +
-           (w.shards_parameters ? ", fully sharded"
-            : !w.shards_updates ? ""
-            : w.splits_experts  ? ", sharded"
-                                : ", sharded updates");
+           (w.shard_ranks > 0     ? ", fully sharded by " + std::to_string(w.shard_ranks)
+            : w.shards_parameters ? ", fully sharded"
+            : !w.shards_updates   ? ""
+            : w.splits_experts    ? ", sharded"
+                                  : ", sharded updates");
   }
   if (x.splits_batch) {
     return times(w.num_devices(), "data");

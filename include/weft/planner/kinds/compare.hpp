@@ -145,6 +145,11 @@ inline void check(const wanted_ways& x) {
   if ((splits_ops && x.ranks == 1) || (x.asks_for(which::data) && x.replicas == 1)) {
     throw value_error("wanted_ways", "one device shares nothing; ask for at least 2, or for 0 to have as many as suit");
   }
+  const auto group = x.shard_ranks.value_or(0);
+  if (group == 1 || (group > 1 && (x.replicas % group != 0 || x.replicas <= group))) {
+    throw value_error("wanted_ways", "groups of " + std::to_string(group) + " devices that hold all parameters: give a "
+                                     "number of replicas that is a multiple of it, and larger");
+  }
 }
 
 /// The search of `share`.

@@ -87,18 +87,22 @@ inline double total_work(const workload& w) {
 /// or with parts of all, each along the first dimension that they divide.
 inline parallel::sharding sharding_of_replicas(const model_step& part, const std::vector<device_id>& devices,
                                                const way& how, const std::vector<std::uint32_t>& owner) {
+  const auto shards = how.shard_ranks > 0 ? how.shard_ranks : static_cast<std::uint32_t>(devices.size());
   parallel::sharding s{
     .mesh = {.axes = {{"data", static_cast<std::uint32_t>(devices.size())}}, .devices = devices},
     .trains = is_training_step(part.ops),
     .zero_stage = how.shards_parameters ? 3u : how.shards_updates ? 2u : 0u};
+  if (how.shard_ranks > 0) {
+    s.mesh.axes = {{"data", how.replicas / shards}, {"data_shard", shards}};
+  }
   s.parameters = has_axes(part) ? parallel::sharded_parameters(
                                     axes_of(part), std::vector<std::uint32_t>(part.ops.num_ops(), none), 0, 1)
                                 : parallel::whole_parameters(part.ops);
   for (auto& x : s.parameters) {
     x.owner = owner.empty() ? none : owner[x.op];
     for (std::size_t i = 0; how.shards_parameters && x.shape && i < x.shape->size(); ++i) {
-      if ((*x.shape)[i] % devices.size() == 0) {
-        x.spec[i] = 0;
+      if ((*x.shape)[i] % shards == 0) {
+        x.spec[i] = static_cast<std::uint32_t>(s.mesh.axes.size() - 1);
         break;
       }
     }
@@ -123,6 +127,17 @@ inline parallel::parameter_gathers gathers_of(const model_step& part) {
     throw refusal{{.is = reason::kind::unknown_readers}};
   }
   return all;
+}
+
+/// The all-reduce of so many bytes of gradients: the fastest, or rings within and between groups that share parts.
+inline parallel::chosen_collective all_reduce_of(const task& t, const batch_split& split, byte_count bytes) {
+  if (split.how.shard_ranks > 0) {
+    const auto ranks = static_cast<std::uint32_t>(split.devices.size());
+    return {.messages = parallel::hierarchical_all_reduce(ranks, split.how.shard_ranks),
+            .algorithm = parallel::collective_algorithm::hierarchical};
+  }
+  return parallel::choose_all_reduce(bytes, t.machine(), split.devices, t.how().contention, split.how.shards_updates,
+                                     t.costs().ops);
 }
 
 /// A step made of such a split of `whole`; null if updates are to be sharded and there are none, or experts split and
@@ -155,12 +170,12 @@ inline std::shared_ptr<made_way> make_replicas(const task& t, const model_step& 
     how.bucket_of = parallel::units_of_gradients(one, gathers);
     how.bucket_bytes = gathers.largest_unit();
   }
-  const auto all_reduce = parallel::choose_all_reduce(std::min(gradients, how.bucket_bytes), t.machine(), split.devices,
-                                                      t.how().contention, split.how.shards_updates, t.costs().ops);
+  how.shard_ranks = split.how.shard_ranks;
+  const auto all_reduce = all_reduce_of(t, split, std::min(gradients, how.bucket_bytes));
   auto made = parallel::data_parallel(steps.all(), replicas_on(split.devices, one, t.machine()), all_reduce.messages,
                                       how);
   if (split.how.shards_parameters) {
-    made = parallel::fully_sharded(made, one, gathers, all_reduce.messages, how.element_bytes);
+    made = parallel::fully_sharded(made, one, gathers, all_reduce.messages, how.element_bytes, how.shard_ranks);
   }
   x->sharding = sharding_of_replicas(*x->part, split.devices, split.how, how.shared.owner);
   x->sharding.batch = whole.batch;
@@ -174,11 +189,13 @@ inline std::shared_ptr<made_way> make_replicas(const task& t, const model_step& 
   return x;
 }
 
-/// So many of these devices, those that are joined best for reducing gradients.
+/// So many of these devices, those that are joined best for reducing gradients, the groups that share parts inside.
 inline std::vector<device_id> best_joined(const task& t, const std::vector<device_id>& devices, std::size_t ranks,
-                                          bool sharded) {
+                                          const way& how) {
   using enum parallel::mesh_traffic;
-  return t.joined(devices, {{static_cast<std::uint32_t>(ranks), sharded ? in_parts : all_reduce}});
+  const auto count = static_cast<std::uint32_t>(ranks);
+  return how.shard_ranks > 0 ? t.joined(devices, {{how.shard_ranks, in_parts}, {count / how.shard_ranks, in_parts}})
+                             : t.joined(devices, {{count, how.shards_updates ? in_parts : all_reduce}});
 }
 
 /// The smallest batch, with 1, 2, 4 … examples on each device, of which the step is faster on all of them than on one;
@@ -250,8 +267,13 @@ private:
   static constexpr std::size_t max_numbers = 6; // of devices
 
   void try_on(std::size_t ranks) {
-    for (const way& how : {way{}, way{.shards_updates = true}, way{.shards_updates = true, .shards_parameters = true},
-                           way{.splits_experts = true}, way{.shards_updates = true, .splits_experts = true}}) {
+    std::vector<way> ways{{}, {.shards_updates = true}, {.shards_updates = true, .shards_parameters = true}};
+    for (const auto group : near_groups(ranks)) {
+      ways.push_back({.shards_updates = true, .shards_parameters = true, .shard_ranks = group});
+    }
+    ways.push_back({.splits_experts = true});
+    ways.push_back({.shards_updates = true, .splits_experts = true});
+    for (const auto& how : ways) {
       if (is_wanted(ranks, how) && !try_one(ranks, how)) {
         break;
       }
@@ -259,11 +281,23 @@ private:
     is_first_ = false;
   }
 
+  /// The sizes of groups that may hold all parameters together: those that are joined faster than they are with others.
+  std::vector<std::uint32_t> near_groups(std::size_t ranks) const {
+    if (wanted_.shard_ranks) {
+      return *wanted_.shard_ranks > 0 ? std::vector{*wanted_.shard_ranks} : std::vector<std::uint32_t>{};
+    }
+    const auto devices = best_joined(t_, devices_, ranks, {.shards_updates = true});
+    return parallel::ranks_per_group(static_cast<std::uint32_t>(ranks), [&](std::uint32_t a, std::uint32_t b) {
+      return t_.machine().bandwidth(devices[a], devices[b]);
+    });
+  }
+
   bool is_wanted(std::size_t ranks, const way& how) const {
     const auto is = [](const std::optional<bool>& asked, bool x) { return !asked || *asked == x; };
     const auto& given = how.shards_parameters ? wanted_.shards_parameters : wanted_.shards_updates;
     return is(wanted_.shards_updates, how.shards_updates) && is(wanted_.shards_parameters, how.shards_parameters) &&
            is(wanted_.splits_experts, how.splits_experts) &&
+           (!how.shards_parameters || wanted_.shard_ranks.value_or(how.shard_ranks) == how.shard_ranks) &&
            (given || fits_[how.splits_experts].is_worthwhile(how, is_first_)) &&
            (wanted_.splits_experts || !how.splits_experts || num_experts_ >= ranks);
   }
@@ -272,7 +306,7 @@ private:
   bool try_one(std::size_t ranks, const way& how) {
     auto& kind = fits_[how.splits_experts];
     const auto batch = t_.whole().batch;
-    const auto split = even_split(t_, best_joined(t_, devices_, ranks, how.shards_updates), batch, how);
+    const auto split = even_split(t_, best_joined(t_, devices_, ranks, how), batch, how);
     t_.tell({attempt::kind::way, split.how});
     if (const auto why = why_too_large(split); why && prune_.is_large(ranks)) { // else a run tells how much it needs
       all_.add_misfit(split.how, why);
@@ -305,7 +339,7 @@ private:
       }
       return true;
     }
-    kind.of(how) = x->fits();
+    kind.of(how) = x->fits() || (how.shard_ranks > 0 && kind.of(how)); // larger groups hold less each
     const auto* const fastest = all_.fastest();
     all_.add(std::move(x));
     if (all_.fastest() != fastest && !prune_.is_large(ranks)) {
