@@ -115,6 +115,10 @@ TEST_CASE("write_sharding_json: sequences in parts") {
   const std::string megatron = written(s)["megatron"]["arguments"];
   CHECK(megatron.find("--tensor-model-parallel-size 1 ") != std::string::npos);
   CHECK(megatron.find(" --context-parallel-size 2") != std::string::npos);
+  CHECK(written(s)["deepspeed"]["sequence_parallel_size"] == 2);
+  s.trains = false;
+  CHECK(written(s)["vllm"]["arguments"] ==
+        "--tensor-parallel-size 1 --data-parallel-size 2 --prefill-context-parallel-size 2");
 }
 
 TEST_CASE("write_sharding_json: an empty mesh is no sharding") {

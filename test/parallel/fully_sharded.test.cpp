@@ -36,7 +36,6 @@
 namespace fully_sharded_test {
 
 using namespace weft;
-using parallel::parameter_gather;
 
 /// A training step, and what tells who reads what ops hold.
 struct step_of_net {
@@ -98,7 +97,7 @@ TEST_CASE("parameter gathers: blocks one after the other, and backward from the 
   std::vector<std::size_t> order, in_place_of;
   for (const auto& g : found.gathers) {
     order.push_back(g.unit);
-    in_place_of.push_back(g.in_place_of == parameter_gather::nothing ? 99 : found.gathers[g.in_place_of].unit);
+    in_place_of.push_back(g.in_place_of.empty() ? 99 : found.gathers[g.in_place_of.front()].unit);
   }
   // What the first one makes has no gradient, so it is not wanted again.
   CHECK(order == std::vector<std::size_t>{0, 1, 2, 3, 4, 2, 1});
@@ -237,10 +236,10 @@ void check(const step_of_net& step, std::uint32_t ranks, std::uint32_t group = 0
   }
   for (std::uint32_t r = 0; r < ranks; ++r) {
     for (std::size_t i = 0; i < begins[r].size(); ++i) {
-      const auto before = x.gathers.gathers[i].in_place_of;
-      for (const auto& reader : before == parameter_gather::nothing ? std::vector<parallel::parameter_reader>{}
-                                                                    : x.gathers.gathers[before].readers) {
-        REQUIRE(run.ops[copy[r][reader.op]].finish <= begins[r][i]);
+      for (const auto before : x.gathers.gathers[i].in_place_of) {
+        for (const auto& reader : x.gathers.gathers[before].readers) {
+          REQUIRE(run.ops[copy[r][reader.op]].finish <= begins[r][i]);
+        }
       }
     }
   }
@@ -281,10 +280,48 @@ TEST_CASE("fully_sharded: any step, also one that makes results again") {
   }
 }
 
+TEST_CASE("fully_sharded: gradients in buckets by size, which hold those of several units") {
+  const auto step = with_variables("mnist_conv@8");
+  const auto gathers = parallel::find_parameter_gathers(step.ops, nullptr, {.bytes = 1000});
+  const auto ring = parallel::ring_all_reduce(2);
+  const auto replicas = parallel::data_parallel(step.ops, test::each_on_its_own(step.ops, 2), ring,
+                                                {.shard_updates = true, .gather_updated = false});
+  CHECK(parallel::fully_sharded(replicas, step.ops, gathers, ring).graph.num_ops() > replicas.graph.num_ops());
+}
+
+TEST_CASE("parameter gathers: an op that reads more units than may be there, and what is made of parameters") {
+  workload_builder b;
+  const op_id fed = b.add_op({.bytes = 64, .name = "input", .type = "Placeholder"});
+  std::vector<op_id> weights;
+  for (int i = 0; i < 5; ++i) {
+    const auto scope = "layer_" + std::to_string(i);
+    weights.push_back(
+      b.add_op({.bytes = 400, .resident_bytes = 400, .name = scope + "/w", .type = "VariableV2"}));
+  }
+  const op_id norm = b.add_op({.work = 100, .bytes = 4, .name = "layer_0/L2Loss", .type = "L2Loss"});
+  b.add_edge(weights[0], norm);
+  const op_id all = b.add_op({.work = 1, .bytes = 64, .name = "all", .type = "AddN"});
+  b.add_edge(fed, all);
+  for (int i = 0; i < 4; ++i) {
+    b.add_edge(weights[static_cast<std::size_t>(i)], all);
+  }
+  const op_id last = b.add_op({.work = 1, .bytes = 64, .name = "last", .type = "MatMul"});
+  b.add_edge(all, last);
+  b.add_edge(weights[4], last);
+  const auto w = std::move(b).build();
+  const auto found = parallel::find_parameter_gathers(w);
+  REQUIRE(found.units.size() == 5);
+  CHECK(!found.in_parts[norm]); // which needs all of it
+  const auto& end = found.gathers.back();
+  CHECK(found.units[end.unit].parameters.front().tensor == *w.outputs(weights[4]).begin());
+  CHECK(end.in_place_of.size() == 3);
+}
+
 TEST_CASE("fully_sharded: refuses what does not fit together") {
   const auto step = with_variables("mnist_conv@8");
   const sharded_step x{step, 3};
   CHECK_THROWS_AS(parallel::fully_sharded(x.replicas, step.ops, x.gathers, parallel::ring_all_reduce(2)), value_error);
+  CHECK_THROWS_AS(parallel::fully_sharded(x.replicas, step.ops, x.gathers, parallel::ring_all_reduce(4)), value_error);
   CHECK_THROWS_AS(parallel::fully_sharded(x.replicas, step.ops, x.gathers, parallel::tree_all_reduce(3)), value_error);
   CHECK_THROWS_AS(parallel::data_parallel(step.ops, test::each_on_its_own(step.ops, 2), parallel::ring_all_reduce(2),
                                           {.bucket_of = {1, 2}}),

@@ -65,6 +65,7 @@ TEST_CASE("context: rows of a sequence on several devices, and products with who
     const auto& x = *found.kept.front();
     CHECK(to_string(x.how()) == text);
     CHECK(x.how().splits_sequence);
+    CHECK(x.figures.splits_sequence);
     CHECK(x.features.has(parallel::feature::context));
     CHECK(!x.features.has(parallel::feature::tensor));
     CHECK(x.sharding.size_of("context") == x.how().ranks);
@@ -100,7 +101,7 @@ TEST_CASE("context: rows of a sequence on several devices, and products with who
 TEST_CASE("context: tried for batches with a sequence for each replica, and the reasons against it") {
   const std::string net = "gpt2+layers=1+hidden=32+heads=4+vocabulary=64", size = "x32";
   const auto has_context = [](const planner::comparison& c) {
-    return std::any_of(c.ways.begin(), c.ways.end(), [](const auto& w) { return w.how.splits_sequence; });
+    return std::any_of(c.ways.begin(), c.ways.end(), [](const auto& w) { return w.splits_sequence; });
   };
   CHECK(has_context(ask(net, size, 1, 4, "auto")));
   CHECK(has_context(ask(net, size, 2, 4, "auto")));
@@ -113,8 +114,8 @@ TEST_CASE("context: tried for batches with a sequence for each replica, and the 
   using enum reason::kind;
   CHECK(why(ask("mnist_conv", "", 1, 4, "context=4")) == no_attentions);
   CHECK(why(ask(net, size, 4, 4, "data=2,context=2")) == not_one_sequence);
-  CHECK(why(ask(net, size, 1, 4, "context=5")) == few_alike_devices);
-  CHECK(why(ask(net, size, 4, 4, "context")) == few_alike_devices);
+  CHECK(why(ask(net, size, 1, 4, "context=5")) == few_for_sequences);
+  CHECK(why(ask(net, size, 4, 4, "context")) == few_for_sequences);
   CHECK(why(ask(net, size, 1, 1, "context")) == no_alike_devices);
   CHECK_THROWS_AS(planner::wanted_from("context=1"), value_error);
   CHECK_THROWS_AS(planner::wanted_from("data=2,context=1"), value_error);

@@ -6,6 +6,8 @@
 #include "weft/graph/release_counter.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +73,26 @@ template <class G>
 template <must_be::walkable G>
 constexpr std::vector<op_id> topological_order(const G& g) {
   auto order = acyclic_part(g);
+  if (order.size() < num_ops(g)) {
+    detail::throw_cycle(g, order);
+  }
+  return order;
+}
+
+/// The ops, each after all of its predecessors; among those that may come next, the one with the smallest id, so that
+/// ops that were added as a program runs them are in that order. Throws as `topological_order`.
+/// Complexity: O(n log n + m).
+template <must_be::walkable G>
+std::vector<op_id> program_order(const G& g) {
+  release_counter waiting{g};
+  std::priority_queue<op_id, std::vector<op_id>, std::greater<>> ready;
+  waiting.for_each_ready([&](op_id v) { ready.push(v); });
+  std::vector<op_id> order;
+  while (!ready.empty()) {
+    order.push_back(ready.top());
+    ready.pop();
+    waiting.finish(g, order.back(), [&](op_id c) { ready.push(c); });
+  }
   if (order.size() < num_ops(g)) {
     detail::throw_cycle(g, order);
   }

@@ -73,7 +73,7 @@ inline std::string megatron_options(const parallel::sharding& s) {
 }
 
 /// A configuration of DeepSpeed.
-/// Source: DeepSpeed, docs/_pages/config-json.md and docs/_tutorials/autotp-training.md.
+/// Source: DeepSpeed, docs/_pages/config-json.md, docs/_tutorials/autotp-training.md and deepspeed/runtime/config.py.
 inline nlohmann::ordered_json deepspeed_config(const parallel::sharding& s) {
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
   if (s.batch != 0) {
@@ -86,6 +86,9 @@ inline nlohmann::ordered_json deepspeed_config(const parallel::sharding& s) {
   config["zero_optimization"] = {{"stage", s.zero_stage}};
   if (const auto parts = s.size_of("tensor"); parts > 1) {
     config["tensor_parallel"] = {{"autotp_size", parts}};
+  }
+  if (const auto parts = s.size_of("context"); parts > 1) {
+    config["sequence_parallel_size"] = parts;
   }
   return config;
 }
@@ -108,6 +111,7 @@ inline std::string vllm_options(const parallel::sharding& s) {
   const auto replicas = s.replicas();
   return "--tensor-parallel-size " + std::to_string(s.size_of("tensor")) +
          (replicas > 1 ? " --data-parallel-size " + std::to_string(replicas) : "") +
+         (s.size_of("context") > 1 ? " --prefill-context-parallel-size " + std::to_string(s.size_of("context")) : "") +
          (s.has_owners() ? " --enable-expert-parallel" : "");
 }
 

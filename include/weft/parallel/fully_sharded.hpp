@@ -4,7 +4,6 @@
 
 #include "weft/core/error.hpp"
 #include "weft/core/ids.hpp"
-#include "weft/graph/topological_order.hpp"
 #include "weft/parallel/collective.hpp"
 #include "weft/parallel/collective_ops.hpp"
 #include "weft/parallel/data_parallel.hpp"
@@ -47,6 +46,17 @@ public:
         x.holder == none ? void() : void(holds_[x.holder] = true);
       }
     }
+    for (const auto& g : gathers.gathers) {
+      for (const auto& x : g.readers) {
+        for (std::uint32_t r = 0; r < ranks_; ++r) {
+          if (copy_of(r, x.op) == none) {
+            throw value_error("fully_sharded", "replica " + std::to_string(r) + " of " + std::to_string(ranks_) +
+                                                 " has no op '" + std::string{step.name(x.op)} +
+                                                 "', which reads parameters; give replicas that do all ops");
+          }
+        }
+      }
+    }
     find_reduced();
   }
 
@@ -56,7 +66,8 @@ public:
     copy_ops(
       b_, w, [&](op_id v) { return holds(v) ? 0 : is_part(v) ? part_of(w.resident_bytes(v)) : w.resident_bytes(v); },
       [&](tensor_id t) { return is_part(w.producer(t)) ? part_of(w.bytes(t)) : w.bytes(t); },
-      [&](tensor_id t, op_id reader) { return !is_gathered(t, reader); });
+      [&](tensor_id t, op_id reader) { return !is_gathered(t, reader); }, keep_all{},
+      [&](op_id v) { return is_part(v) ? w.work(v) / halves_.group : w.work(v); });
     for (std::size_t i = 0; i < gathers_.gathers.size(); ++i) {
       gather(i);
     }
@@ -65,23 +76,26 @@ public:
   }
 
 private:
-  /// The buckets with a unit's gradients, and the last op of the step that makes one.
+  /// The buckets with a unit's gradients, and the last op of the step that makes one in these.
   struct reduced_unit {
     std::vector<std::size_t> buckets = {};
     std::size_t made = 0; ///< its place in `place_`
   };
 
   void find_reduced() {
-    const auto order = graph::topological_order(step_);
-    place_.resize(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      place_[order[i]] = i;
+    place_.resize(gathers_.order.size());
+    for (std::size_t i = 0; i < gathers_.order.size(); ++i) {
+      place_[gathers_.order[i]] = i;
     }
     const auto unit_of = units_of_gradients(step_, gathers_);
     for (std::size_t b = 0; b < from_.buckets.size(); ++b) {
+      std::size_t made = 0; // the last one of the bucket
+      for (const tensor_id t : from_.buckets[b].gradients) {
+        made = std::max(made, place_[step_.producer(t)]);
+      }
       for (const tensor_id t : from_.buckets[b].gradients) {
         auto& unit = reduced_[unit_of[t]];
-        unit.made = std::max(unit.made, place_[step_.producer(t)]);
+        unit.made = std::max(unit.made, made);
         unit.buckets.empty() || unit.buckets.back() != b ? unit.buckets.push_back(b) : void();
       }
     }
@@ -145,9 +159,9 @@ private:
     const op_id begin = add(r, device_of(r, g), {.resident_bytes = held,
                                                  .name = "data_" + std::to_string(r) + "/" + name + "/parameters",
                                                  .type = collective_types::start});
-    if (g.in_place_of != parameter_gather::nothing) {
+    for (const auto before : g.in_place_of) {
       op_id last = none;
-      for (const auto& x : gathers_.gathers[g.in_place_of].readers) {
+      for (const auto& x : gathers_.gathers[before].readers) {
         if (const op_id reader = copy_of(r, x.op); reader != last) {
           b_.add_control_edge(reader, begin);
           last = reader;
@@ -165,8 +179,8 @@ private:
     for (const auto& [op, output] : chunks) {
       b_.add_edge(op, end, output);
     }
-    if (g.in_place_of != parameter_gather::nothing) {
-      const auto& reduced = reduced_[gathers_.gathers[g.in_place_of].unit];
+    for (const auto before : g.in_place_of) {
+      const auto& reduced = reduced_[gathers_.gathers[before].unit];
       for (const auto bucket : reduced.made < place_[g.readers.front().op] ? reduced.buckets : none_) {
         b_.add_control_edge(from_.buckets[bucket].unpack[r], end);
       }
@@ -205,7 +219,8 @@ private:
 /// of the `all_reduce` that adds gradients up. Ops called `…/gather_3/…` follow those of `replicas`, which keep their
 /// ids.
 ///
-/// Throws `value_error` if there are more replicas than ranks, and as `halves_of`.
+/// Throws `value_error` if there are not as many replicas as ranks, if one lacks an op that reads parameters, such as
+/// an expert, and as `halves_of`.
 /// Complexity: O(n + m + gathers · (messages + ranks · chunks)).
 /// Sources: Rajbhandari et al., *ZeRO: Memory Optimizations Toward Training Trillion Parameter Models*, SC 2020; Zhao
 /// et al., *PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel*, VLDB 16(12), 2023.
@@ -213,6 +228,9 @@ template <named_workload Workload>
 replicated_workload fully_sharded(const replicated_workload& replicas, const Workload& step,
                                   const parameter_gathers& gathers, const collective& all_reduce,
                                   double element_bytes = 4, std::uint32_t shard_ranks = 0) {
+  if (all_reduce.ranks == 1) {
+    return replicas;
+  }
   return detail::fully_sharded_builder<Workload>{replicas, step, gathers, all_reduce, element_bytes, shard_ranks}
     .make();
 }

@@ -40,17 +40,17 @@ struct parameter_reader {
 
 /// Once that a unit is there as a whole, for the ops that read it then.
 struct parameter_gather {
-  static constexpr std::size_t nothing = static_cast<std::size_t>(-1);
   std::size_t unit = 0;
   std::vector<parameter_reader> readers = {};
-  std::size_t in_place_of = nothing; ///< the gather whose readers are done before this one begins
+  std::vector<std::size_t> in_place_of = {}; ///< the gathers whose readers are done before this one begins
 };
 
 /// The units of a step and their gathers, in the order in which its ops want them.
 struct parameter_gathers {
   std::vector<parameter_unit> units = {};
   std::vector<parameter_gather> gathers = {};
-  std::vector<bool> in_parts = {};       ///< by op: a variable of some unit, or made of such alone
+  std::vector<op_id> order = {};           ///< of the step's ops, in which they want the units
+  std::vector<bool> in_parts = {};         ///< by op: a variable, or one in another form, of which a part is made
   std::vector<std::uint32_t> unit_of = {}; ///< by op: of those, and of ops that hold parameters; `none` of others
 
   byte_count largest_unit() const {
@@ -73,24 +73,22 @@ template <class Workload>
 class gathers_finder {
 public:
   gathers_finder(const Workload& step, const step_origins* from, const gather_options& o)
-      : step_{step}, from_{from}, o_{o}, order_{graph::topological_order(step)},
+      : step_{step}, from_{from}, o_{o},
         block_of_{blocks_of_ops(step, step.num_ops())}, of_block_(count_blocks(block_of_), nothing),
         of_tensor_(step.num_tensors()), of_holder_(step.num_ops()) {
     const auto state = weft::detail::optimizer_state(step);
-    made_.in_parts = made_of_parameters(step);
+    made_.order = graph::program_order(step);
+    made_.in_parts.assign(step.num_ops(), false);
     made_.unit_of.assign(step.num_ops(), none);
-    for (const op_id v : order_) {
-      const auto inputs = step.inputs(v);
-      made_.in_parts[v] = made_.in_parts[v] && !state[v] &&
-                          (inputs.empty() ? step.resident_bytes(v) > largest_constant
-                                          : std::any_of(inputs.begin(), inputs.end(), [&](tensor_id t) {
-                                              return bool{made_.in_parts[step_.producer(t)]};
-                                            }));
+    for (const op_id v : made_.order) {
+      made_.in_parts[v] = !state[v] && (step.inputs(v).empty()
+                                          ? is_variable(step, v) && step.resident_bytes(v) > largest_constant
+                                          : is_form_of_parts(v));
     }
   }
 
   parameter_gathers find() {
-    for (const op_id v : order_) {
+    for (const op_id v : made_.order) {
       read_.clear();
       if (!made_.in_parts[v] && !is_update(step_, v)) {
         read_tensors(v);
@@ -104,10 +102,19 @@ public:
   }
 
 private:
-  static constexpr auto nothing = parameter_gather::nothing;
+  static constexpr auto nothing = static_cast<std::size_t>(-1);
   struct place {
     std::size_t unit = nothing, parameter = 0;
   };
+
+  /// True for what only converts or shows what is in parts, element by element, such as the read of a variable.
+  bool is_form_of_parts(op_id v) const {
+    const auto inputs = step_.inputs(v);
+    const auto facts = ops::facts_of(step_.type(v));
+    return !is_update(step_, v) && (facts.use == ops::device_use::view || facts.in_place) &&
+           std::all_of(inputs.begin(), inputs.end(),
+                       [&](tensor_id t) { return bool{made_.in_parts[step_.producer(t)]}; });
+  }
 
   void read_tensors(op_id v) {
     for (const tensor_id t : step_.inputs(v)) {
@@ -186,12 +193,14 @@ private:
       const auto& u = made_.gathers[gather].unit;
       return std::any_of(read_.begin(), read_.end(), [&](const place& x) { return x.unit == u; });
     };
-    if (open_.size() >= o_.most_units) {
-      const auto done = std::find_if(open_.begin(), open_.end(), [&](std::size_t g) { return !is_read(g); });
-      if (done != open_.end()) {
-        next.in_place_of = *done;
-        open_.erase(done);
+    const auto others = std::max<std::size_t>(o_.most_units, 1) - 1;
+    for (auto done = open_.begin(); done != open_.end() && open_.size() > others;) {
+      if (is_read(*done)) {
+        ++done;
+        continue;
       }
+      next.in_place_of.push_back(*done);
+      done = open_.erase(done);
     }
     last_[unit] = made_.gathers.size();
     open_.push_back(last_[unit]);
@@ -202,7 +211,6 @@ private:
   const Workload& step_;
   const step_origins* from_;
   const gather_options& o_;
-  std::vector<op_id> order_;
   std::vector<op_id> block_of_;
   parameter_gathers made_;
   std::vector<std::size_t> of_block_;  ///< the unit of each
@@ -215,11 +223,12 @@ private:
 
 } // namespace detail
 
-/// The units of a step's parameters, and the gathers that bring them to the ops which read them, as in their order no
-/// more than `most_units` are there at a time: the unit whose last use is longest ago goes first, and is gathered again
-/// for its next one. So the unit that the backward pass begins with is there already. `from` tells which ops read what
-/// others hold that are no variables (`expanded_step`); without it these are in no unit.
-/// Complexity: O(n + m) and, for each op that reads parameters, O(most_units · what it reads).
+/// The units of a step's parameters, and the gathers that bring them to the ops which read them, as in their order
+/// (that of a program, `graph::program_order`) no more than `most_units` are there at a time, or as many as an op
+/// reads, if these are more: the unit whose last use is longest ago goes first, and is gathered again for its next one.
+/// So the unit that the backward pass begins with is there already. `from` tells which ops read what others hold that
+/// are no variables (`expanded_step`); without it these are in no unit.
+/// Complexity: O(n log n + m) and, for each op that reads parameters, O(most_units · what it reads).
 /// Source: Zhao et al., *PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel*, VLDB 16(12), 2023.
 template <named_workload Workload>
 parameter_gathers find_parameter_gathers(const Workload& step, const step_origins* from = nullptr,

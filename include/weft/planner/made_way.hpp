@@ -37,6 +37,7 @@ struct compared_way {
   byte_count peak_memory = 0;       ///< of the device that needs most
   double bytes_sent = 0;            ///< between devices
   bool splits_batch = false;        ///< of ops: they are in parts of the batch, so that devices are replicas
+  bool splits_sequence = false;     ///< of ops: rows of a sequence are in parts, and products have whole weights
   double idle = 0;                  ///< of stages: the share of the step in which a device waits
   std::vector<device_id> limited = {};  ///< of parts by speed: the devices of `limits`
   parallel::batch_parts limits = {};    ///< … what memory has room for

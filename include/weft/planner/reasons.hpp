@@ -42,6 +42,8 @@ struct reason {
     few_accelerators,     ///< there are `have` of them
     batch_not_for_devices, ///< a batch of `have` cannot be split among `asked` devices
     no_attentions,         ///< no ops tell which rows are a sequence
+    few_for_sequences,     ///< `replicas` with a sequence on `asked` devices each, of `have` that are alike
+    sequence_stays_whole,  ///< no split of products along a sequence pays
     not_one_sequence,      ///< `replicas` do not have one of the `have` sequences of the batch each
     batch_not_divisible,   ///< … among 2 to `asked`
     batch_not_for_replicas, ///< … among `asked` replicas

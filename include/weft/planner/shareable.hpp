@@ -4,6 +4,7 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/model/graph.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/parallel/gradients.hpp"
 #include "weft/parallel/split_graph.hpp"
 #include "weft/parallel/split_model.hpp"
@@ -100,6 +101,14 @@ inline reason why_not_in_stages(const model_step& s) {
   const bool is_traced =
     std::any_of(all.begin(), all.end(), [&](op_id v) { return s.ops.role(v) == op_role::parameter_gradient; });
   return is_traced ? reason{.is = reason::kind::unknown_backward} : reason{};
+}
+
+/// True for a model with attentions, along whose sequences more than rows has to be sent.
+inline bool has_attentions(const workload& w) {
+  const auto all = ids(w.num_ops());
+  return std::any_of(all.begin(), all.end(), [&](op_id v) {
+    return ops::facts_of(w.type(v)).attends != ops::attention_part::nothing;
+  });
 }
 
 /// The reason for which its ops are not split.

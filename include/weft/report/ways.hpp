@@ -60,7 +60,8 @@ inline constexpr auto reason_sentences = [] {
     reason_sentence{fixed_batch, "it does as much work as the whole one; the model's batch is fixed"},
     reason_sentence{ops_depend_on_batch, "its ops depend on the batch"},
     reason_sentence{nothing_of_batch, "nothing in it grows with the batch"},
-    reason_sentence{nothing_updated, "nothing is updated, so there are no updates to shard"},
+    reason_sentence{nothing_updated, "nothing is updated, so there are no updates to shard; where parameters of "
+                                     "inference do not fit, tensor=N has them in parts"},
     reason_sentence{unknown_readers, "it is not known which of its ops read which parameters, so these stay whole"},
     reason_sentence{no_experts, "there are {have} experts for {asked} devices"},
     reason_sentence{too_few_ops, "a step of {have} ops cannot be cut into {asked} stages"},
@@ -71,8 +72,11 @@ inline constexpr auto reason_sentences = [] {
     reason_sentence{batch_not_for_devices, "a batch of {have} cannot be split among {asked} devices"},
     reason_sentence{no_attentions, "there are no attentions among its ops, which tell what a sequence is"},
     reason_sentence{not_one_sequence, "context parallelism splits one sequence of each replica, and {replicas} would "
-                                      "share a batch of {have}: give as many replicas as sequences, as in "
-                                      "data={have},context=2"},
+                                      "share a batch of {have}: leave data=N out, and each sequence has a replica"},
+    reason_sentence{few_for_sequences, "{replicas} with a sequence each, on {asked} devices each, are more than the "
+                                       "{have} devices that are alike"},
+    reason_sentence{sequence_stays_whole, "devices that each do the whole sequence are found to be as fast as any that "
+                                          "do parts"},
     reason_sentence{batch_not_divisible, "a batch of {have} cannot be divided by 2 to {asked}"},
     reason_sentence{batch_not_for_replicas, "a batch of {have} cannot be split among {asked} replicas"},
     reason_sentence{examples_of_other_sum, "{name} does not add up to the {have} samples of the batch"},
@@ -189,8 +193,9 @@ inline std::string name_of(const planner::compared_way& x) {
            std::to_string(w.stages);
   }
   std::string text;
+  const bool is_context = w.splits_sequence || x.splits_sequence;
   for (const auto& [count, what] :
-       {std::pair{w.replicas, "data"}, std::pair{w.ranks, w.splits_sequence ? "context" : "tensor"},
+       {std::pair{w.replicas, "data"}, std::pair{w.ranks, is_context ? "context" : "tensor"},
         std::pair{w.stages, "pipeline"}}) {
     text += count == 1 ? "" : (text.empty() ? "" : ", ") + times(count, what);
   }
@@ -307,9 +312,9 @@ inline std::string strategy_of_batches(const planner::made_way& x, std::uint64_t
 inline std::string strategy_of_ops(const planner::made_way& x, const platform<>& p) {
   const auto& w = x.how();
   const auto where = device_range(p, x.devices);
-  auto text = std::string{x.figures.splits_batch ? "data parallelism, with "
-                          : w.splits_sequence    ? "context parallelism, with "
-                                                 : ""} +
+  auto text = std::string{x.figures.splits_batch      ? "data parallelism, with "
+                          : x.figures.splits_sequence ? "context parallelism, with "
+                                                      : ""} +
               std::to_string(x.split.in_parts) +
               " of " + std::to_string(x.split.axis.size()) + " ops split among " +
               (w.replicas > 1 ? "the " + std::to_string(w.ranks) + " devices of each of " +

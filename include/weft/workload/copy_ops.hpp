@@ -44,16 +44,21 @@ constexpr op op_of(const Workload& w, op_id v) {
 }
 
 /// Adds all ops of w to an empty builder: they keep their ids, tensors, edges, groups and names. `resident(v)` and
-/// `bytes(t)` say what they take, `keeps_edge(t, reader)` and `keeps_group(v)` which edges and members of groups stay.
-/// Complexity: O(n + m).
-template <dataflow_workload Workload, class Resident, class Bytes, class Edges = keep_all, class Groups = keep_all>
+/// `bytes(t)` say what they take, `keeps_edge(t, reader)` and `keeps_group(v)` which edges and members of groups stay,
+/// `work(v)`, if it is given, what they do. Complexity: O(n + m).
+template <dataflow_workload Workload, class Resident, class Bytes, class Edges = keep_all, class Groups = keep_all,
+          class Work = std::nullptr_t>
 void copy_ops(workload_builder& b, const Workload& w, const Resident& resident, const Bytes& bytes,
-              const Edges& keeps_edge = {}, const Groups& keeps_group = {}) {
+              const Edges& keeps_edge = {}, const Groups& keeps_group = {},
+              [[maybe_unused]] const Work& work = nullptr) {
   std::vector<op_id> first(static_cast<std::size_t>(w.num_groups()), none);
   std::vector<std::uint32_t> number(static_cast<std::size_t>(w.num_tensors())); // of each tensor among its op's outputs
   for (const op_id v : ids(static_cast<std::size_t>(w.num_ops()))) {
     op o = op_of(w, v);
     o.resident_bytes = resident(v);
+    if constexpr (requires { work(v); }) {
+      o.work = work(v);
+    }
     b.add_op(std::move(o));
     for (const tensor_id t : w.outputs(v)) {
       number[t] = b.add_output(v, bytes(t));

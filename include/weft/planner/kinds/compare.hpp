@@ -66,6 +66,9 @@ inline void compare_batches(const task& t, const std::vector<device_id>& alike, 
       compare_even_batches(t, alike, all);
     }
   }
+  if (wanted.asks_for(which::data) && all.ways.empty() && all.why_not.empty() && alike.size() < 2) {
+    all.why_not = {{.is = reason::kind::no_alike_devices}};
+  }
 }
 
 inline void compare_stages(const task& t, const std::vector<device_id>& alike, bool /*may_be_at_once*/,
@@ -144,6 +147,10 @@ inline void check(const wanted_ways& x) {
   const bool splits_ops = x.asks_for(which::tensor) || x.asks_for(which::context);
   if ((splits_ops && x.ranks == 1) || (x.asks_for(which::data) && x.replicas == 1)) {
     throw value_error("wanted_ways", "one device shares nothing; ask for at least 2, or for 0 to have as many as suit");
+  }
+  if (x.shards_parameters.value_or(false) && !x.shards_updates.value_or(true)) {
+    throw value_error("wanted_ways", "parameters in parts are updated in parts: shards_parameters goes with "
+                                     "shards_updates");
   }
   const auto group = x.shard_ranks.value_or(0);
   if (group == 1 || (group > 1 && (x.replicas % group != 0 || x.replicas <= group))) {

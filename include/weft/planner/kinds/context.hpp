@@ -3,15 +3,12 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
-#include "weft/ops/catalogue.hpp"
-#include "weft/parallel/split_model.hpp"
 #include "weft/planner/comparison.hpp"
 #include "weft/planner/kinds/op_splits.hpp"
 #include "weft/planner/kinds/task.hpp"
 #include "weft/planner/reasons.hpp"
 #include "weft/planner/shareable.hpp"
 #include "weft/planner/way.hpp"
-#include "weft/workload/workload.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,14 +17,6 @@
 namespace weft::planner {
 
 namespace detail {
-
-/// True for a model with attentions, along whose sequences more than rows has to be sent.
-inline bool has_attentions(const workload& w) {
-  const auto all = ids(w.num_ops());
-  return std::any_of(all.begin(), all.end(), [&](op_id v) {
-    return ops::facts_of(w.type(v)).attends != ops::attention_part::nothing;
-  });
-}
 
 /// The reason for which replicas have no sequence each to split.
 inline reason why_not_one_sequence(const task& t, std::uint32_t replicas) {
@@ -59,12 +48,18 @@ inline void compare_contexts(const task& t, const std::vector<device_id>& alike,
   auto why = alike.size() < 2 ? reason{.is = reason::kind::no_alike_devices}
                               : detail::why_not_one_sequence(t, replicas);
   why = why ? why : why_not_along_axes(t.whole());
-  if (!why && ranks < 2) {
-    why = {.is = reason::kind::few_alike_devices, .have = alike.size(), .asked = std::uint64_t{2} * replicas};
+  if (!why && (ranks < 2 || std::size_t{replicas} * ranks > alike.size())) {
+    why = {.is = reason::kind::few_for_sequences,
+           .have = alike.size(),
+           .asked = std::max<std::uint64_t>(ranks, 2),
+           .replicas = replicas};
   }
+  const bool is_there = std::any_of(all.ways.begin(), all.ways.end(), [&](const compared_way& w) {
+    return w.splits_sequence && w.how.replicas == replicas && w.how.ranks == ranks;
+  });
   if (why) {
     is_given ? void(all.why_not = {std::move(why)}) : void();
-  } else if (may_be_at_once) {
+  } else if (may_be_at_once && !is_there) {
     detail::op_split_search{t, alike, all}.try_one({.replicas = replicas, .ranks = ranks, .splits_sequence = true});
   }
 }

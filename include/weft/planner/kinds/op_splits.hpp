@@ -3,6 +3,7 @@
 #pragma once
 
 #include "weft/core/ids.hpp"
+#include "weft/ops/catalogue.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
@@ -48,7 +49,7 @@ class op_splitter {
 public:
   op_splitter(const task& t, const std::vector<device_id>& devices, const way& how)
       : t_{t}, how_{how}, devices_{devices}, groups_{groups_of(devices, how.replicas)}, part_{part_of(t, how.replicas)},
-        model_{model_of(*part_, how)}, parts_{model_, ranks()},
+        model_{model_of(t, *part_, how)}, parts_{model_, ranks()},
         where_{replicas_on(groups_[0], part_->ops, t.machine())},
         fastest_{t.machine(), groups_[0], t.how().contention, parallel::usual_collectives(t.machine(), groups_[0]),
                  t.costs().ops} {}
@@ -87,10 +88,37 @@ private:
     return part;
   }
 
-  static parallel::split_model model_of(const model_step& part, const way& how) {
+  /// The model of the part, as the way splits it: along a batch that the ranks do not divide not at all, since
+  /// runtimes give each as many examples.
+  static parallel::split_model model_of(const task& t, const model_step& part, const way& how) {
     auto model = axes_of(part);
     how.splits_sequence ? model.keep_weights_whole() : void();
+    if (part.batch > 1 && part.batch % how.ranks != 0) {
+      keep_batch_whole(t, part, how.ranks, model);
+    }
     return model;
+  }
+
+  /// Axes that grow with the batch are those of which half a batch has less.
+  static void keep_batch_whole(const task& t, const model_step& part, std::uint32_t ranks,
+                               parallel::split_model& model) {
+    try {
+      const auto half = t.with_batch(part.batch / 2);
+      if (half.ops.num_ops() != part.ops.num_ops() || !has_axes(half)) {
+        return;
+      }
+      const auto smaller = axes_of(half);
+      for (const op_id v : ids(model.axes.size())) {
+        auto& a = model.axes[v];
+        const auto& b = smaller.axes[v].extents;
+        for (std::uint32_t k = 0; k < a.extents.size() && a.extents.size() == b.size(); ++k) {
+          const bool grows = a.extents[k] != b[k];
+          grows && a.extents[k] % ranks != 0 ? a.keep_whole(k) : void();
+          grows && k < a.units.size() ? void(a.units[k] = a.extents[k]) : void();
+        }
+      }
+    } catch (const error&) { // its extents do not follow
+    }
   }
 
   std::size_t replicas() const { return groups_.size(); }
@@ -171,6 +199,7 @@ private:
 
   void describe(made_way& x) const {
     x.figures.splits_batch = splits_batch(x.split.axis);
+    x.figures.splits_sequence = !x.figures.splits_batch && splits_sequence(x.split.axis);
     x.figures.how = how_;
     take_sharding(x);
     x.features = features_of(x.how(), part_->recomputes);
@@ -178,7 +207,28 @@ private:
     if (x.figures.splits_batch) {
       x.features.replicas = x.features.devices;
       x.features.ranks = 1;
+    } else if (x.figures.splits_sequence) {
+      x.features.context_ranks = ranks();
+      x.features.ranks = 1;
     }
+  }
+
+  /// True if products with whole weights are in parts along rows, which are those of one sequence.
+  bool splits_sequence(const std::vector<std::uint32_t>& axis) const {
+    if (part_->batch != 1 || !has_attentions(part_->ops)) {
+      return false;
+    }
+    auto rows = axes_of(*part_);
+    rows.keep_weights_whole();
+    double in_parts = 0, all = 0;
+    for (const op_id v : ids(axis.size())) {
+      if (ops::use_of(part_->ops.type(v)) == ops::device_use::product) {
+        const bool of_rows = parallel::chosen_splits::in_parts(axis[v]) && rows.axes[v].extents[axis[v]] > 1;
+        in_parts += of_rows ? part_->ops.work(v) : 0;
+        all += part_->ops.work(v);
+      }
+    }
+    return in_parts > 0.9 * all;
   }
 
   void take_sharding(made_way& x) const {
@@ -188,14 +238,20 @@ private:
     if (replicas() > 1) {
       s.mesh.axes.push_back({"data", static_cast<std::uint32_t>(replicas())});
     }
-    s.mesh.axes.push_back({how_.splits_sequence ? "context"
-                           : !of_batch          ? "tensor"
-                           : replicas() > 1     ? "data_shard"
-                                                : "data",
+    const bool of_sequence = x.figures.splits_sequence;
+    s.mesh.axes.push_back({of_sequence      ? "context"
+                           : !of_batch      ? "tensor"
+                           : replicas() > 1 ? "data_shard"
+                                            : "data",
                            ranks()});
     s.parameters = parallel::sharded_parameters(model_, x.split.axis,
                                                 static_cast<std::uint32_t>(s.mesh.axes.size() - 1), ranks());
-    s.zero_stage = (of_batch || how_.splits_sequence) && s.trains ? parallel::zero_stage_of(s.parameters) : 0;
+    const bool in_parts = std::any_of(s.parameters.begin(), s.parameters.end(),
+                                      [](const auto& p) { return p.is_split(); });
+    s.zero_stage = !s.trains     ? 0
+                   : of_batch    ? parallel::zero_stage_of(s.parameters)
+                   : of_sequence ? (in_parts ? 3u : 0u)
+                                 : 0;
   }
 
   const task& t_;
@@ -273,10 +329,14 @@ public:
     how.recomputes = t_.recomputes();
     t_.tell({attempt::kind::way, how});
     const bool is_large = prune_.is_large(how.num_devices());
+    const bool is_free = t_.wanted().asks_for(wanted_ways::which::all);
     try {
       const op_splitter splitter{t_, t_.joined(devices_, {{how.ranks}, {how.replicas}}), how};
-      const bool is_free = t_.wanted().asks_for(wanted_ways::which::all);
       if (auto x = splitter.make(is_free && is_large ? all_.least_seconds() : infinity)) {
+        if (how.splits_sequence && !x->figures.splits_sequence) {
+          is_free ? void() : void(all_.why_not = {{.is = reason::kind::sequence_stays_whole}});
+          return true;
+        }
         const bool is_best = x->run.makespan < fastest_;
         fastest_ = std::min(fastest_, x->run.makespan);
         all_.add(std::move(x));

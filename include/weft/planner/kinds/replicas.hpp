@@ -171,7 +171,8 @@ inline std::shared_ptr<made_way> make_replicas(const task& t, const model_step& 
     how.bucket_bytes = gathers.largest_unit();
   }
   how.shard_ranks = split.how.shard_ranks;
-  const auto all_reduce = all_reduce_of(t, split, std::min(gradients, how.bucket_bytes));
+  const auto all_reduce =
+    all_reduce_of(t, split, std::max(std::min(gradients, how.bucket_bytes), gathers.largest_unit()));
   auto made = parallel::data_parallel(steps.all(), replicas_on(split.devices, one, t.machine()), all_reduce.messages,
                                       how);
   if (split.how.shards_parameters) {
@@ -219,6 +220,8 @@ inline std::uint64_t least_batch_that_pays(const task& t, const batch_split& lik
 struct fitting_parts {
   bool whole = true, updates = true, parameters = true;
 
+  /// True if something that may be wanted fits.
+  bool any(const wanted_ways& wanted) const { return wanted.shards_parameters.value_or(true) ? parameters : updates; }
   bool& of(const way& how) { return how.shards_parameters ? parameters : how.shards_updates ? updates : whole; }
   /// `first`: no other number was tried, and all ways are shown. Parameters in parts are sent more often than updates.
   bool is_worthwhile(const way& how, bool first) const {
@@ -242,7 +245,7 @@ public:
     std::size_t tried = 0;
     for (std::size_t ranks = devices_.size(); ranks > 1 && tried < max_numbers; --ranks) {
       if (t_.is_stopped() || !all_.why_not.empty() ||
-          !(fits_[0].parameters || (fits_[1].updates && num_experts_ >= ranks))) {
+          !(fits_[0].any(wanted_) || (fits_[1].updates && num_experts_ >= ranks))) {
         break;
       }
       if (batch % ranks == 0 && (wanted_.replicas == 0 || wanted_.replicas == ranks) &&
