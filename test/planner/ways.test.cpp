@@ -56,6 +56,8 @@ way random_way(rng& random) {
     w.replicas = count();
     w.ranks = 1 + count();
     w.splits_sequence = random.below(2) == 0;
+    w.shards_updates = w.replicas > 1 && !w.splits_sequence && random.below(2) == 0;
+    w.shards_parameters = w.shards_updates && random.below(2) == 0;
   } else {
     w.replicas = count();
     w.stages = count();
@@ -97,7 +99,8 @@ TEST_CASE("ways: texts") {
         "tensor=4,sharded", "pipeline", "pipeline=0", "pipeline=2,pipeline=3", "pipeline=2,depth=3",
         "pipeline=2,sharded", "accumulate=0", "accumulate=2,micro-batches=3", "auto=2", "auto,data=2",
         "pipeline=2,whole,whole", "data=2,sharded,fully-sharded", "data=4,fully-sharded=3",
-        "data=4,fully-sharded=4", "data=4,fully-sharded=1", "data=2,fully-sharded,experts",
+        "data=4,fully-sharded=4", "data=2,tensor=2,experts", "data=2,context=2,sharded", "data=2,tensor",
+        "data=2,tensor=2,sharded,whole", "data=4,fully-sharded=1", "data=2,fully-sharded,experts",
         "data=2,fully-sharded,by-speed", "pipeline=2,data=2,fully-sharded"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(planner::wanted_from(bad), value_error);

@@ -63,6 +63,8 @@ struct parameter_gathers {
 };
 
 struct gather_options {
+  /// By op: the device of several that do the step together, of which each has units of its own; empty: one does it.
+  std::vector<std::uint32_t> rank = {};
   std::size_t most_units = 2; ///< that are there at a time: the one in use and the next one
   byte_count bytes = 100'000'000; ///< of a unit of parameters outside blocks, from which on others begin another one
 };
@@ -73,9 +75,10 @@ template <class Workload>
 class gathers_finder {
 public:
   gathers_finder(const Workload& step, const step_origins* from, const gather_options& o)
-      : step_{step}, from_{from}, o_{o},
-        block_of_{blocks_of_ops(step, step.num_ops())}, of_block_(count_blocks(block_of_), nothing),
+      : step_{step}, from_{from}, o_{o}, block_of_{blocks_of_ops(step, step.num_ops())},
         of_tensor_(step.num_tensors()), of_holder_(step.num_ops()) {
+    const auto num_ranks = o.rank.empty() ? 1 : 1 + *std::max_element(o.rank.begin(), o.rank.end());
+    ranks_.resize(num_ranks, {.of_block = std::vector(count_blocks(block_of_), nothing)});
     const auto state = weft::detail::optimizer_state(step);
     made_.order = graph::program_order(step);
     made_.in_parts.assign(step.num_ops(), false);
@@ -106,6 +109,13 @@ private:
   struct place {
     std::size_t unit = nothing, parameter = 0;
   };
+  struct units_of_rank {
+    std::vector<std::size_t> of_block = {}; ///< the unit of each block
+    std::size_t other = nothing;            ///< the unit of parameters outside blocks that was begun last
+    std::vector<std::size_t> open = {};     ///< the gathers that are there, the one that was used last at the end
+  };
+
+  std::uint32_t rank_of(op_id v) const { return o_.rank.empty() ? 0 : o_.rank[v]; }
 
   /// True for what only converts or shows what is in parts, element by element, such as the read of a variable.
   bool is_form_of_parts(op_id v) const {
@@ -169,23 +179,26 @@ private:
   /// The unit of parameters that are read for the first time.
   std::size_t unit_of(op_id v) {
     const op_id block = block_of_[v];
-    auto& unit = block == none ? other_ : of_block_[block];
+    auto& at = ranks_[rank_of(v)];
+    auto& unit = block == none ? at.other : at.of_block[block];
     if (unit == nothing || (block == none && made_.units[unit].bytes >= o_.bytes)) {
       unit = made_.units.size();
       made_.units.emplace_back();
       last_.push_back(nothing);
+      rank_of_.push_back(rank_of(v));
     }
-    other_ = block == none ? other_ : nothing;
+    at.other = block == none ? at.other : nothing;
     return unit;
   }
 
   /// The gather that brings a unit to the op that is looked at, which keeps what it reads already.
   std::size_t gather_of(std::size_t unit) {
+    auto& open = ranks_[rank_of_[unit]].open;
     if (last_[unit] != nothing) {
-      const auto at = std::find(open_.begin(), open_.end(), last_[unit]);
-      if (at != open_.end()) {
-        std::rotate(at, at + 1, open_.end()); // the one that was used last is the last one
-        return open_.back();
+      const auto at = std::find(open.begin(), open.end(), last_[unit]);
+      if (at != open.end()) {
+        std::rotate(at, at + 1, open.end()); // the one that was used last is the last one
+        return open.back();
       }
     }
     parameter_gather next{.unit = unit};
@@ -194,16 +207,16 @@ private:
       return std::any_of(read_.begin(), read_.end(), [&](const place& x) { return x.unit == u; });
     };
     const auto others = std::max<std::size_t>(o_.most_units, 1) - 1;
-    for (auto done = open_.begin(); done != open_.end() && open_.size() > others;) {
+    for (auto done = open.begin(); done != open.end() && open.size() > others;) {
       if (is_read(*done)) {
         ++done;
         continue;
       }
       next.in_place_of.push_back(*done);
-      done = open_.erase(done);
+      done = open.erase(done);
     }
     last_[unit] = made_.gathers.size();
-    open_.push_back(last_[unit]);
+    open.push_back(last_[unit]);
     made_.gathers.push_back(std::move(next));
     return last_[unit];
   }
@@ -213,12 +226,11 @@ private:
   const gather_options& o_;
   std::vector<op_id> block_of_;
   parameter_gathers made_;
-  std::vector<std::size_t> of_block_;  ///< the unit of each
-  std::size_t other_ = nothing;        ///< the unit of parameters outside blocks that was begun last
+  std::vector<units_of_rank> ranks_;
   std::vector<place> of_tensor_, of_holder_;
   std::vector<place> read_;            ///< by the op that is looked at
   std::vector<std::size_t> last_;      ///< by unit: its last gather
-  std::vector<std::size_t> open_;      ///< the gathers that are there, the one that was used last at the end
+  std::vector<std::uint32_t> rank_of_; ///< by unit
 };
 
 } // namespace detail

@@ -78,7 +78,7 @@ inline std::string to_string(const way& w) {
   }
   if (w.kind == way_kind::ops) {
     return (w.replicas > 1 ? with("data=", w.replicas) + "," : "") +
-           with(w.splits_sequence ? "context=" : "tensor=", w.ranks);
+           with(w.splits_sequence ? "context=" : "tensor=", w.ranks) + (w.shards_updates ? updates : "");
   }
   if (w.kind == way_kind::stages) {
     const bool is_one = w.num_devices() == 1 && w.turns == 1;
@@ -146,6 +146,9 @@ inline wanted_ways only(const way& w) {
     x.turns = w.turns;
     x.micro_batches = w.micro_batches;
     x.shards_updates = w.replicas > 1 ? std::optional{w.shards_updates} : std::nullopt;
+  } else if (w.kind == way_kind::ops && w.shards_updates) {
+    x.shards_updates = true;
+    x.shards_parameters = w.shards_parameters;
   } else if (w.kind == way_kind::batch) {
     x.shards_updates = w.shards_updates;
     x.shards_parameters = w.shards_parameters;

@@ -90,14 +90,8 @@ private:
     if (count < 2) {
       fail("give at least 2 devices, or none for one");
     }
-    const bool of_context = parts_.size() == 2 && parts_[1].name == "context";
-    if (parts_.size() == 2 && x_.of == which::data && (of_context || parts_[1].name == "tensor") &&
-        parts_[1].has_value) {
-      x_.ranks = number(parts_[1], parts_[1].value);
-      if (x_.ranks < 2) {
-        fail("data=N,tensor=K or data=N,context=K: give at least 2 devices for each replica, or data=N alone");
-      }
-      x_.of = of_context ? which::context : which::data;
+    if (parts_.size() > 1 && x_.of == which::data && (parts_[1].name == "tensor" || parts_[1].name == "context")) {
+      take_devices_of_replica();
       return;
     }
     for (auto part = parts_.begin() + 1; part != parts_.end(); ++part) {
@@ -118,6 +112,27 @@ private:
       x_.splits_experts = x_.splits_experts.value_or(false);
       x_.by_speed = x_.by_speed.value_or(false);
     }
+  }
+
+  /// After `data=N`, `tensor=K` or `context=K`, and for the former how replicas update.
+  void take_devices_of_replica() {
+    using which = wanted_ways::which;
+    const bool of_context = parts_[1].name == "context";
+    x_.ranks = parts_[1].has_value ? number(parts_[1], parts_[1].value) : 0;
+    if (x_.ranks < 2) {
+      fail("data=N,tensor=K or data=N,context=K: give at least 2 devices for each replica, or data=N alone");
+    }
+    if (parts_.size() > 2) {
+      const auto& last = parts_[2];
+      const bool fully = last.name == "fully-sharded";
+      if (parts_.size() > 3 || of_context || last.has_value ||
+          !(fully || last.name == "sharded" || last.name == "whole")) {
+        fail("after data=N,tensor=K write nothing, or whole, sharded or fully-sharded; after data=N,context=K nothing");
+      }
+      x_.shards_updates = last.name != "whole";
+      x_.shards_parameters = fully;
+    }
+    x_.of = of_context ? which::context : which::data;
   }
 
   /// `whole`, `sharded`, `fully-sharded[=G]`, `experts` or `by-speed`, each once.
@@ -206,9 +221,9 @@ private:
 
 } // namespace detail
 
-/// The ways that a text asks for, such as `auto`, `data`, `data=8,sharded`, `tensor=4`, `data=2,tensor=4`, `context=8`,
-/// `pipeline=2,data=2,micro-batches=8` or `accumulate=4`; that of `to_string(way)` asks for that way alone. Throws
-/// `value_error` that says what to write.
+/// The ways that a text asks for, such as `auto`, `data`, `data=8,sharded`, `tensor=4`, `data=2,tensor=4,sharded`,
+/// `context=8`, `pipeline=2,data=2,micro-batches=8` or `accumulate=4`; that of `to_string(way)` asks for that way
+/// alone. Throws `value_error` that says what to write.
 inline wanted_ways wanted_from(std::string_view text) {
   return detail::way_parser{text}.parse();
 }

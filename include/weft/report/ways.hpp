@@ -259,7 +259,12 @@ inline std::string remark_on(const planner::compared_way& x, const platform<>& p
     about = (w.turns > 1 ? "in " + std::to_string(w.turns) + " turns, " : "") + std::to_string(w.micro_batches) +
             " micro-batches, " + detail::percent(x.idle, 0) + " idle" + (w.shards_updates ? ", sharded updates" : "");
   } else if (x.is_made()) {
-    about = x.splits_batch ? "its ops in parts of the batch" : w.is_by_speed() ? detail::about_limits(x, p) : "";
+    const bool of_ops = w.kind == planner::way_kind::ops;
+    about = x.splits_batch                    ? "its ops in parts of the batch"
+            : w.is_by_speed()                 ? detail::about_limits(x, p)
+            : of_ops && w.shards_parameters   ? "fully sharded"
+            : of_ops && w.shards_updates      ? "sharded updates"
+                                              : "";
   }
   if (w.recomputes) {
     about += about.empty() ? "" : ", ";

@@ -7,6 +7,8 @@
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
+#include "weft/parallel/fully_sharded.hpp"
+#include "weft/parallel/parameter_gathers.hpp"
 #include "weft/parallel/resharding.hpp"
 #include "weft/parallel/sharded_parameters.hpp"
 #include "weft/parallel/sharding.hpp"
@@ -20,7 +22,12 @@
 #include "weft/planner/model_step.hpp"
 #include "weft/planner/reasons.hpp"
 #include "weft/planner/shareable.hpp"
+#include "weft/workload/builder.hpp"
+#include "weft/workload/copy_ops.hpp"
+#include "weft/workload/parameter_holders.hpp"
 #include "weft/workload/role.hpp"
+#include "weft/workload/step_origins.hpp"
+#include "weft/workload/stored_as.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -49,7 +56,7 @@ class op_splitter {
 public:
   op_splitter(const task& t, const std::vector<device_id>& devices, const way& how)
       : t_{t}, how_{how}, devices_{devices}, groups_{groups_of(devices, how.replicas)}, part_{part_of(t, how.replicas)},
-        model_{model_of(t, *part_, how)}, parts_{model_, ranks()},
+        model_{model_of(t, *part_, how)}, parts_{model_, ranks()}, held_{held_by_replica(part_->ops, how)},
         where_{replicas_on(groups_[0], part_->ops, t.machine())},
         fastest_{t.machine(), groups_[0], t.how().contention, parallel::usual_collectives(t.machine(), groups_[0]),
                  t.costs().ops} {}
@@ -57,20 +64,14 @@ public:
 
   /// A step with each op split as suits best; null if none may be faster than that. Throws `refusal` if none fits.
   std::shared_ptr<made_way> make(double faster_than) const {
-    // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
-    // less memory.
-    auto capacity = memory_for_each(t_.machine(), devices_);
-    std::shared_ptr<made_way> x;
-    for (int tries = 0; tries < 4 && (!x || !x->fits()); ++tries) {
-      auto chosen = choose(capacity);
-      if (!chosen.found && !x) {
-        throw refusal{{.is = reason::kind::no_splits_fit}};
+    auto [x, is_slow] = make_within_memory(model_, faster_than);
+    if (how_.shards_parameters && !(x && x->fits())) { // what ranks gather of parameters stays until it is read again
+      if (auto other = make_within_memory(with_parameters_where_they_are(), faster_than).made) {
+        x = std::move(other);
       }
-      if (!chosen.found || chosen.seconds > most_overlap * faster_than) {
-        break;
-      }
-      x = run(std::move(chosen.axis));
-      capacity = capacity / 10 * 9;
+    }
+    if (!x && !is_slow) {
+      throw refusal{{.is = reason::kind::no_splits_fit}};
     }
     if (x) {
       describe(*x);
@@ -130,9 +131,64 @@ private:
     return [this](parallel::resharding what, byte_count size) { return fastest_.messages(what, size); };
   }
 
-  parallel::chosen_splits choose(byte_count capacity) const {
+  /// The ops with what a replica holds of them, of which replicas share updates, or parameters as well.
+  static workload held_by_replica(const workload& w, const way& how) {
+    const auto state = weft::detail::optimizer_state(w);
+    const auto of_parameters = made_of_parameters(w);
+    workload_builder b;
+    copy_ops(
+      b, w,
+      [&](op_id v) {
+        const bool is_shared = state[v] ? how.shards_updates : how.shards_parameters;
+        const auto bytes = w.resident_bytes(v);
+        return is_shared ? (bytes + how.replicas - 1) / how.replicas : bytes;
+      },
+      [&](tensor_id t) {
+        const bool is_shared = how.shards_parameters && of_parameters[w.producer(t)] && w.bytes(t) > largest_constant;
+        return is_shared ? (w.bytes(t) + how.replicas - 1) / how.replicas : w.bytes(t);
+      });
+    return std::move(b).build();
+  }
+
+  struct tried_splits {
+    std::shared_ptr<made_way> made = {}; ///< that fit, or else the last that do not; null if there are none
+    bool is_slow = false;                ///< others would be no faster than what is there
+  };
+
+  /// The fastest splits that fit, by a few tries.
+  tried_splits make_within_memory(const parallel::split_model& model, double faster_than) const {
+    // What is gathered lives beside what it is made of, which the choice does not count: where it does not fit, it gets
+    // less memory, by as much as it lacks if that is a lot.
+    const auto limit = memory_for_each(t_.machine(), devices_);
+    auto capacity = limit;
+    tried_splits x;
+    for (int tries = 0; tries < 4 && !(x.made && x.made->fits()); ++tries) {
+      auto chosen = choose(model, capacity);
+      x.is_slow = chosen.found && chosen.seconds > most_overlap * faster_than;
+      if (!chosen.found || x.is_slow) {
+        break;
+      }
+      x.made = run(std::move(chosen.axis));
+      const double excess = static_cast<double>(x.made->figures.peak_memory) / static_cast<double>(limit);
+      capacity = static_cast<byte_count>(static_cast<double>(capacity) / (excess > 1.25 ? excess : 1 / 0.9));
+    }
+    return x;
+  }
+
+  /// The model with parameters that are read in the parts that lie on a device.
+  parallel::split_model with_parameters_where_they_are() const {
+    auto model = model_;
+    const auto of_parameters = made_of_parameters(part_->ops);
+    for (const op_id v : ids(part_->ops.num_ops())) {
+      model.is_state[v] = model.is_state[v] || of_parameters[v];
+    }
+    return model;
+  }
+
+  parallel::chosen_splits choose(parallel::split_model model, byte_count capacity) const {
+    model.ops = how_.shards_updates ? &held_ : model.ops;
     return parallel::choose_splits(
-      model_, ranks(),
+      model, ranks(),
       {.op = [&](op_id v, std::uint32_t axis) { return seconds_of(parts_.ops(), parts_.of(v, axis), v); },
        .transfer = [&](parallel::resharding what, byte_count size) { return fastest_.seconds(what, size); },
        .capacity = capacity},
@@ -169,16 +225,57 @@ private:
       }
       firsts.push_back(g.front());
     }
-    const parallel::data_parallel_options how{.element_bytes = part_->element_bytes};
+    parallel::data_parallel_options how{.shard_updates = how_.shards_updates,
+                                        .gather_updated = !how_.shards_parameters,
+                                        .element_bytes = part_->element_bytes};
+    parallel::parameter_gathers gathers;
+    if (how_.shards_parameters) {
+      gathers = gathers_of(made);
+      how.bucket_of = parallel::units_of_gradients(made.graph, gathers);
+      how.bucket_bytes = gathers.largest_unit();
+    }
     const auto all_reduce = parallel::choose_all_reduce(how.bucket_bytes, t_.machine(), firsts, t_.how().contention,
                                                         how.shard_updates, t_.costs().ops);
     auto both = parallel::data_parallel(made.graph, all, all_reduce.messages, how);
+    if (how_.shards_parameters) {
+      both = parallel::fully_sharded(both, made.graph, gathers, all_reduce.messages, how.element_bytes);
+    }
     for (auto& v : both.origin) {
       v = v == none ? none : made.origin[v];
     }
     made.graph = std::move(both.graph);
     made.where = std::move(both.where);
     made.origin = std::move(both.origin);
+  }
+
+  /// What replicas gather that hold parts of what each of their devices has of parameters. Throws `refusal` if that is
+  /// not known.
+  parallel::parameter_gathers gathers_of(const parallel::split_workload& made) const {
+    const bool has_origins = part_->expanded && part_->expanded->holder.size() == part_->ops.num_ops();
+    const auto origins = has_origins ? origins_of_copies(made) : step_origins{};
+    auto all = parallel::find_parameter_gathers(made.graph, has_origins ? &origins : nullptr, {.rank = made.replica});
+    if (all.units.empty()) {
+      throw refusal{{.is = reason::kind::unknown_readers}};
+    }
+    return all;
+  }
+
+  /// The roles of copies of the part's ops, and the copy on the same device that holds the parameters of each.
+  step_origins origins_of_copies(const parallel::split_workload& made) const {
+    const auto& of = *part_->expanded;
+    const auto n = part_->ops.num_ops();
+    std::vector<op_id> copy(n * ranks(), none);
+    for (const op_id v : ids(made.origin.size())) {
+      made.origin[v] == none ? void() : void(copy[made.replica[v] * n + made.origin[v]] = v);
+    }
+    step_origins found;
+    for (const op_id v : ids(made.origin.size())) {
+      const op_id from = made.origin[v];
+      const op_id holder = from == none ? none : of.holder[from];
+      found.role.push_back(from == none ? step_role::forward : of.role[from]);
+      found.holder.push_back(holder == none ? none : copy[made.replica[v] * n + holder]);
+    }
+    return found;
   }
 
   /// True if ops that are split along `axis` are so along the batch, but for next to nothing.
@@ -203,7 +300,8 @@ private:
     x.figures.how = how_;
     take_sharding(x);
     x.features = features_of(x.how(), part_->recomputes);
-    x.features.shards_updates = x.features.shards_parameters = x.sharding.zero_stage > 0;
+    x.features.shards_updates = x.sharding.zero_stage > 0;
+    x.features.shards_parameters = x.sharding.zero_stage == 3;
     if (x.figures.splits_batch) {
       x.features.replicas = x.features.devices;
       x.features.ranks = 1;
@@ -248,10 +346,27 @@ private:
                                                 static_cast<std::uint32_t>(s.mesh.axes.size() - 1), ranks());
     const bool in_parts = std::any_of(s.parameters.begin(), s.parameters.end(),
                                       [](const auto& p) { return p.is_split(); });
-    s.zero_stage = !s.trains     ? 0
-                   : of_batch    ? parallel::zero_stage_of(s.parameters)
-                   : of_sequence ? (in_parts ? 3u : 0u)
-                                 : 0;
+    s.zero_stage = !s.trains                         ? 0
+                   : of_batch                         ? parallel::zero_stage_of(s.parameters)
+                   : how_.shards_parameters           ? 3
+                   : of_sequence && in_parts          ? 3
+                   : how_.shards_updates              ? 2
+                                                      : 0;
+    if (how_.shards_parameters) {
+      split_further(s.parameters, static_cast<std::uint32_t>(replicas()));
+    }
+  }
+
+  /// Replicas hold parts along the first whole dimension that they divide.
+  static void split_further(std::vector<parallel::sharded_parameter>& parameters, std::uint32_t replicas) {
+    for (auto& x : parameters) {
+      for (std::size_t i = 0; x.shape && i < x.shape->size(); ++i) {
+        if (x.spec[i] == none && (*x.shape)[i] % replicas == 0 && !x.has_unequal_parts()) {
+          x.spec[i] = 0;
+          break;
+        }
+      }
+    }
   }
 
   const task& t_;
@@ -261,6 +376,7 @@ private:
   std::shared_ptr<const model_step> part_;     // with the examples of a replica
   parallel::split_model model_;
   parallel::split_ops parts_;
+  workload held_; // of the part, as a replica that shares updates or parameters holds it
   std::vector<placement> where_; // by rank of the first group
   parallel::fastest_resharding fastest_;
 };
@@ -313,6 +429,34 @@ public:
   op_split_search(const task& t, const std::vector<device_id>& devices, comparison& all)
       : t_{t}, devices_{devices}, all_{all}, prune_{t, devices.front()} {}
 
+  /// Tries replicas with all updates; where these do not fit, or as is wanted, with updates in parts, and with
+  /// parameters in parts as well. True if others of fewer devices are worth a try.
+  bool try_all(way how) {
+    const auto& wanted = t_.wanted();
+    const bool trains = is_training_step(t_.whole().ops);
+    for (const auto& [updates, parameters] : {std::pair{false, false}, std::pair{true, false}, std::pair{true, true}}) {
+      how.shards_updates = updates;
+      how.shards_parameters = parameters;
+      const bool is_wanted = wanted.shards_updates.value_or(updates) == updates &&
+                             wanted.shards_parameters.value_or(parameters) == parameters;
+      if (!is_wanted || (updates && how.replicas < 2)) {
+        continue;
+      }
+      if (updates && !trains) {
+        if (wanted.shards_updates) {
+          all_.why_not = {{.is = reason::kind::nothing_updated}};
+        }
+        break;
+      }
+      fits_ = false;
+      const bool goes_on = try_one(how);
+      if (fits_ || !goes_on) {
+        return goes_on;
+      }
+    }
+    return true;
+  }
+
   /// True if others of fewer devices are worth a try.
   bool try_one(way how) {
     if (auto why = why_no_op_split(t_, devices_.size(), how.replicas, how.ranks)) {
@@ -339,6 +483,7 @@ public:
         }
         const bool is_best = x->run.makespan < fastest_;
         fastest_ = std::min(fastest_, x->run.makespan);
+        fits_ = x->fits();
         all_.add(std::move(x));
         return is_best || !is_large; // more splits would hardly be better, and take long
       }
@@ -361,6 +506,7 @@ private:
   comparison& all_;
   pruning prune_;
   double fastest_ = infinity; // of splits
+  bool fits_ = false;         // what was tried last
 };
 
 } // namespace detail
@@ -376,7 +522,7 @@ inline void compare_op_splits(const task& t, const std::vector<device_id>& devic
   const auto batch = why_not_replicated(t.whole()) ? 0 : t.whole().batch;
   for (const auto& [replicas, ranks] : detail::proposed_op_splits(t.wanted(), devices.size(), batch)) {
     const way how{.replicas = static_cast<std::uint32_t>(replicas), .ranks = static_cast<std::uint32_t>(ranks)};
-    if (!search.try_one(how)) {
+    if (!search.try_all(how)) {
       return;
     }
   }
