@@ -115,6 +115,117 @@ inline std::string vllm_options(const parallel::sharding& s) {
          (s.has_owners() ? " --enable-expert-parallel" : "");
 }
 
+/// Writes the file, key by key.
+class sharding_writer {
+public:
+  using json = nlohmann::ordered_json;
+
+  sharding_writer(std::ostream& out, const parallel::sharding& s, const sharding_names& names)
+      : out_{out}, s_{s}, names_{names} {
+    for (const auto& a : s.mesh.axes) {
+      axis_names_.push_back(a.name);
+      shape_.push_back(a.size);
+    }
+  }
+
+  void write() {
+    out_ << "{\n  \"format\": \"weft.sharding\",\n  \"version\": 1";
+    write_facts();
+    write_parameters();
+    write_words();
+    if (s_.examples.empty() && !s_.has_unequal_parts()) { // runtimes give all as many, and parts of one size
+      write_options();
+    }
+    out_ << "\n}\n";
+  }
+
+private:
+  void write(const char* key, const json& value) { out_ << ",\n  \"" << key << "\": " << one_line(value); }
+
+  void write_facts() {
+    write("model", names_.model);
+    write("platform", names_.platform);
+    if (s_.batch != 0) {
+      write("batch", s_.batch);
+    }
+    if (!s_.examples.empty()) {
+      write("examples", s_.examples);
+    }
+    if (s_.has_unequal_parts()) { // of more than a vocabulary
+      write("unequal_parts", true);
+    }
+    write("zero_stage", s_.zero_stage);
+    json axes = json::array(), devices = json::array();
+    for (const auto& a : s_.mesh.axes) {
+      axes.push_back({{"name", a.name}, {"size", a.size}});
+    }
+    for (const device_id d : s_.mesh.devices) {
+      devices.push_back(d < names_.devices.size() ? names_.devices[d] : std::to_string(d));
+    }
+    write("mesh", {{"axes", axes}, {"devices", devices}});
+  }
+
+  void write_parameters() {
+    out_ << ",\n  \"parameters\": [";
+    const char* separator = "\n    ";
+    for (const auto& x : s_.parameters) {
+      json spec = json::array();
+      for (const auto axis : x.spec) {
+        spec.push_back(axis == none ? json(nullptr) : json(s_.mesh.axes[axis].name));
+      }
+      json entry{{"name", x.name},
+                 {"shape", x.shape ? json(*x.shape) : json(nullptr)},
+                 {"bytes", x.bytes},
+                 {"spec", std::move(spec)}};
+      if (x.owner != none) {
+        entry["owner"] = x.owner;
+      }
+      if (x.has_unequal_parts()) {
+        entry["parts"] = extents_of_parts(x, s_.mesh);
+      }
+      out_ << separator << one_line(entry);
+      separator = ",\n    ";
+    }
+    out_ << "\n  ]";
+  }
+
+  /// The same in the words of JAX and PyTorch.
+  void write_words() {
+    out_ << ",\n  \"jax\": {\n    \"mesh\": " << one_line({{"axis_shapes", shape_}, {"axis_names", axis_names_}})
+         << ",\n    \"partition_specs\": {";
+    write_texts(partition_spec);
+    out_ << ",\n  \"pytorch\": {\n    \"device_mesh\": "
+         << one_line({{"mesh_shape", shape_}, {"mesh_dim_names", axis_names_}}) << ",\n    \"placements\": {";
+    write_texts(dtensor_placements);
+  }
+
+  template <class TextOf>
+  void write_texts(const TextOf& text_of) {
+    const char* separator = "\n      ";
+    for (const auto& x : s_.parameters) {
+      if (x.owner == none && !x.has_unequal_parts()) {
+        out_ << separator << one_line(json(x.name)) << ": " << one_line(json(text_of(x, s_.mesh)));
+        separator = ",\n      ";
+      }
+    }
+    out_ << "\n    }\n  }";
+  }
+
+  void write_options() {
+    if (s_.trains) {
+      write("megatron", {{"world_size", s_.mesh.devices.size()}, {"arguments", megatron_options(s_)}});
+      write("deepspeed", deepspeed_config(s_));
+    } else {
+      write("vllm", {{"arguments", vllm_options(s_)}});
+    }
+  }
+
+  std::ostream& out_;
+  const parallel::sharding& s_;
+  const sharding_names& names_;
+  json axis_names_ = json::array(), shape_ = json::array();
+};
+
 } // namespace detail
 
 /// Writes a sharding: the mesh, the parameters, and the same for JAX and PyTorch; options for Megatron-LM and DeepSpeed
@@ -123,88 +234,10 @@ inline std::string vllm_options(const parallel::sharding& s) {
 /// `value_error` for a mesh without axes or devices: that is no sharding. Complexity: linear in dimensions of
 /// parameters.
 inline void write_sharding_json(std::ostream& out, const parallel::sharding& s, const sharding_names& names) {
-  using json = nlohmann::ordered_json;
-  const auto& mesh = s.mesh;
-  if (mesh.axes.empty() || mesh.devices.empty()) {
+  if (s.mesh.axes.empty() || s.mesh.devices.empty()) {
     throw value_error("write_sharding_json", "the mesh is empty: there are no devices that share tensors");
   }
-  json axes = json::array(), axis_names = json::array(), shape = json::array(), devices = json::array();
-  for (const auto& a : mesh.axes) {
-    axes.push_back({{"name", a.name}, {"size", a.size}});
-    axis_names.push_back(a.name);
-    shape.push_back(a.size);
-  }
-  for (const device_id d : mesh.devices) {
-    devices.push_back(d < names.devices.size() ? names.devices[d] : std::to_string(d));
-  }
-  const auto write = [&out](const char* key, const json& value) {
-    out << ",\n  \"" << key << "\": " << detail::one_line(value);
-  };
-  const auto write_each = [&](const char* before, const char* after, bool all, const auto& text_of) {
-    const char* separator = "\n";
-    for (const auto& x : s.parameters) {
-      if (all || (x.owner == none && !x.has_unequal_parts())) {
-        out << separator << before << text_of(x);
-        separator = ",\n";
-      }
-    }
-    out << after;
-  };
-  out << "{\n  \"format\": \"weft.sharding\",\n  \"version\": 1";
-  write("model", names.model);
-  write("platform", names.platform);
-  if (s.batch != 0) {
-    write("batch", s.batch);
-  }
-  if (!s.examples.empty()) {
-    write("examples", s.examples);
-  }
-  if (s.has_unequal_parts()) { // of more than a vocabulary
-    write("unequal_parts", true);
-  }
-  write("zero_stage", s.zero_stage);
-  write("mesh", {{"axes", axes}, {"devices", devices}});
-  out << ",\n  \"parameters\": [";
-  write_each("    ", "\n  ]", true, [&](const auto& x) {
-    json spec = json::array();
-    for (const auto axis : x.spec) {
-      spec.push_back(axis == none ? json(nullptr) : json(mesh.axes[axis].name));
-    }
-    json entry{{"name", x.name},
-               {"shape", x.shape ? json(*x.shape) : json(nullptr)},
-               {"bytes", x.bytes},
-               {"spec", std::move(spec)}};
-    if (x.owner != none) {
-      entry["owner"] = x.owner;
-    }
-    if (x.has_unequal_parts()) {
-      entry["parts"] = detail::extents_of_parts(x, mesh);
-    }
-    return detail::one_line(entry);
-  });
-  const auto write_texts = [&](const auto& text_of) {
-    write_each("      ", "\n    }\n  }", false, [&](const auto& x) {
-      return detail::one_line(json(x.name)) + ": " + detail::one_line(json(text_of(x, mesh)));
-    });
-  };
-  out << ",\n  \"jax\": {\n    \"mesh\": "
-      << detail::one_line({{"axis_shapes", shape}, {"axis_names", axis_names}}) << ",\n    \"partition_specs\": {";
-  write_texts(partition_spec);
-  out << ",\n  \"pytorch\": {\n    \"device_mesh\": "
-      << detail::one_line({{"mesh_shape", shape}, {"mesh_dim_names", axis_names}})
-      << ",\n    \"placements\": {";
-  write_texts(dtensor_placements);
-  if (!s.examples.empty() || s.has_unequal_parts()) {
-    out << "\n}\n"; // runtimes give all replicas as many, and all ranks parts of one size
-    return;
-  }
-  if (s.trains) {
-    write("megatron", {{"world_size", mesh.devices.size()}, {"arguments", detail::megatron_options(s)}});
-    write("deepspeed", detail::deepspeed_config(s));
-  } else {
-    write("vllm", {{"arguments", detail::vllm_options(s)}});
-  }
-  out << "\n}\n";
+  detail::sharding_writer{out, s, names}.write();
 }
 
 } // namespace weft::io
