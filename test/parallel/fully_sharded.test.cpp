@@ -75,7 +75,7 @@ struct sharded_step {
   parallel::replicated_workload replicas, made;
 
   sharded_step(const step_of_net& step, std::uint32_t ranks, std::uint32_t group = 0)
-      : gathers{parallel::find_parameter_gathers(step.ops, step.origins())} {
+      : gathers{parallel::find_parameter_gathers(step.ops, step.origins(), {.block_bytes = 0})} {
     const auto ring = group > 0 ? parallel::hierarchical_all_reduce(ranks, group) : parallel::ring_all_reduce(ranks);
     replicas = parallel::data_parallel(step.ops, test::each_on_its_own(step.ops, ranks), ring,
                                        {.bucket_of = parallel::units_of_gradients(step.ops, gathers),
@@ -89,7 +89,7 @@ struct sharded_step {
 
 TEST_CASE("parameter gathers: blocks one after the other, and backward from the two that are there") {
   const auto step = of_forward(chain(5, 1000), optimizer::adam);
-  const auto found = parallel::find_parameter_gathers(step.ops, step.origins());
+  const auto found = parallel::find_parameter_gathers(step.ops, step.origins(), {.block_bytes = 0});
   REQUIRE(found.units.size() == 5);
   for (const auto& u : found.units) {
     CHECK(u.bytes == 500); // in 16 bits
@@ -103,8 +103,12 @@ TEST_CASE("parameter gathers: blocks one after the other, and backward from the 
   CHECK(order == std::vector<std::size_t>{0, 1, 2, 3, 4, 2, 1});
   CHECK(in_place_of == std::vector<std::size_t>{99, 99, 0, 1, 2, 4, 3});
   CHECK(parallel::find_parameter_gathers(step.ops).units.empty()); // nobody tells who reads them
-  const auto all = parallel::find_parameter_gathers(step.ops, step.origins(), {.most_units = 5});
+  const auto all = parallel::find_parameter_gathers(step.ops, step.origins(), {.most_units = 5, .block_bytes = 0});
   CHECK(all.gathers.size() == 5);
+  const auto joined = parallel::find_parameter_gathers(step.ops, step.origins(), {.block_bytes = 600});
+  REQUIRE(joined.units.size() == 3); // of two blocks each, and the last one
+  CHECK(joined.units[0].bytes == 1000);
+  CHECK(joined.units[2].bytes == 500);
 }
 
 TEST_CASE("parameter gathers: parameters outside blocks are in units of so many bytes") {
@@ -282,7 +286,7 @@ TEST_CASE("fully_sharded: any step, also one that makes results again") {
 
 TEST_CASE("fully_sharded: gradients in buckets by size, which hold those of several units") {
   const auto step = with_variables("mnist_conv@8");
-  const auto gathers = parallel::find_parameter_gathers(step.ops, nullptr, {.bytes = 1000});
+  const auto gathers = parallel::find_parameter_gathers(step.ops, nullptr, {.bytes = 1000, .block_bytes = 0});
   const auto ring = parallel::ring_all_reduce(2);
   const auto replicas = parallel::data_parallel(step.ops, test::each_on_its_own(step.ops, 2), ring,
                                                 {.shard_updates = true, .gather_updated = false});
@@ -309,7 +313,7 @@ TEST_CASE("parameter gathers: an op that reads more units than may be there, and
   b.add_edge(all, last);
   b.add_edge(weights[4], last);
   const auto w = std::move(b).build();
-  const auto found = parallel::find_parameter_gathers(w);
+  const auto found = parallel::find_parameter_gathers(w, nullptr, {.block_bytes = 0});
   REQUIRE(found.units.size() == 5);
   CHECK(!found.in_parts[norm]); // which needs all of it
   const auto& end = found.gathers.back();

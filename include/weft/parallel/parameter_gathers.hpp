@@ -26,7 +26,8 @@ struct read_parameter {
   byte_count bytes = 0;
 };
 
-/// Parameters that are gathered together: those of a block of layers, or others that are read one after the other.
+/// Parameters that are gathered together: those of a block of layers, or of several small ones, or others that are read
+/// one after the other.
 struct parameter_unit {
   std::vector<read_parameter> parameters = {};
   byte_count bytes = 0;
@@ -67,6 +68,7 @@ struct gather_options {
   std::vector<std::uint32_t> rank = {};
   std::size_t most_units = 2; ///< that are there at a time: the one in use and the next one
   byte_count bytes = 100'000'000; ///< of a unit of parameters outside blocks, from which on others begin another one
+  byte_count block_bytes = 16'000'000; ///< … of blocks
 };
 
 namespace detail {
@@ -112,6 +114,7 @@ private:
   struct units_of_rank {
     std::vector<std::size_t> of_block = {}; ///< the unit of each block
     std::size_t other = nothing;            ///< the unit of parameters outside blocks that was begun last
+    std::size_t blocks = nothing;           ///< … of blocks; one of them, as others come in between
     std::vector<std::size_t> open = {};     ///< the gathers that are there, the one that was used last at the end
   };
 
@@ -181,13 +184,17 @@ private:
     const op_id block = block_of_[v];
     auto& at = ranks_[rank_of(v)];
     auto& unit = block == none ? at.other : at.of_block[block];
+    if (unit == nothing && block != none && at.blocks != nothing && made_.units[at.blocks].bytes < o_.block_bytes) {
+      unit = at.blocks;
+    }
     if (unit == nothing || (block == none && made_.units[unit].bytes >= o_.bytes)) {
       unit = made_.units.size();
       made_.units.emplace_back();
       last_.push_back(nothing);
       rank_of_.push_back(rank_of(v));
     }
-    at.other = block == none ? at.other : nothing;
+    (block == none ? at.blocks : at.other) = nothing;
+    at.blocks = block == none ? nothing : unit;
     return unit;
   }
 
