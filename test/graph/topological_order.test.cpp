@@ -43,6 +43,28 @@ TEST_CASE_TEMPLATE("topological order: every op after its predecessors, on rando
   }
 }
 
+TEST_CASE_TEMPLATE("program order: by ids, and what was added later where it is read", G, GRAPH_TYPES) {
+  const auto in_order = test::make_graph<G>(5, {{0, 3}, {1, 2}, {2, 4}, {3, 4}});
+  CHECK(graph::program_order(in_order) == std::vector<op_id>{0, 1, 2, 3, 4});
+  const auto with_copies = test::make_graph<G>(7, {{0, 1}, {1, 2}, {2, 3}, {5, 2}, {6, 5}, {0, 6}, {0, 4}});
+  CHECK(graph::program_order(with_copies) == std::vector<op_id>{0, 1, 6, 5, 2, 3, 4});
+  rng random{3};
+  for (int round = 0; round < 40; ++round) {
+    const std::size_t n = random.below(30) + 1u;
+    const auto arcs = test::random_dag(n, random.uniform(0, 0.5), random);
+    const auto order = graph::program_order(test::make_graph<G>(n, arcs));
+    std::vector<std::size_t> position(n, n);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      position[order[i]] = i;
+    }
+    CHECK(std::set(order.begin(), order.end()).size() == n);
+    for (const auto& [u, v] : arcs) {
+      CHECK(position[u] < position[v]);
+    }
+  }
+  CHECK_THROWS_AS(graph::program_order(test::make_graph<G>(2, {{0, 1}, {1, 0}})), cycle_error);
+}
+
 TEST_CASE_TEMPLATE("topological order: no ops, no edges", G, GRAPH_TYPES) {
   CHECK(graph::topological_order(test::make_graph<G>(0, {})).empty());
   CHECK(graph::topological_order(test::make_graph<G>(3, {})) == std::vector<op_id>{0, 1, 2});

@@ -79,22 +79,25 @@ constexpr std::vector<op_id> topological_order(const G& g) {
   return order;
 }
 
-/// The ops, each after all of its predecessors; among those that may come next, the one with the smallest id, so that
-/// ops that were added as a program runs them are in that order. Throws as `topological_order`.
-/// Complexity: O(n log n + m).
+/// The ops, each after all of its predecessors; among those that may come next, the one with the smallest id, or that
+/// the op with the smallest id waits for. Ops that were added as a program runs them are in that order, and copies that
+/// were added at the end come where they are read. Throws as `topological_order`. Complexity: O(n log n + m).
 template <must_be::walkable G>
 std::vector<op_id> program_order(const G& g) {
+  const auto sorted = topological_order(g);
+  std::vector<std::pair<op_id, op_id>> place(num_ops(g)); // by op: the smallest id that waits for it, and its own
+  for (auto i = sorted.rbegin(); i != sorted.rend(); ++i) {
+    place[*i] = {*i, *i};
+    for_each_successor(g, *i, [&](op_id c) { place[*i].first = std::min(place[*i].first, place[c].first); });
+  }
   release_counter waiting{g};
-  std::priority_queue<op_id, std::vector<op_id>, std::greater<>> ready;
-  waiting.for_each_ready([&](op_id v) { ready.push(v); });
+  std::priority_queue<std::pair<op_id, op_id>, std::vector<std::pair<op_id, op_id>>, std::greater<>> ready;
+  waiting.for_each_ready([&](op_id v) { ready.push(place[v]); });
   std::vector<op_id> order;
   while (!ready.empty()) {
-    order.push_back(ready.top());
+    order.push_back(ready.top().second);
     ready.pop();
-    waiting.finish(g, order.back(), [&](op_id c) { ready.push(c); });
-  }
-  if (order.size() < num_ops(g)) {
-    detail::throw_cycle(g, order);
+    waiting.finish(g, order.back(), [&](op_id c) { ready.push(place[c]); });
   }
   return order;
 }
