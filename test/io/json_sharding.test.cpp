@@ -104,9 +104,12 @@ TEST_CASE("write_sharding_json: parameters in parts of replicas, and micro-batch
   const auto doc = written(s);
   CHECK(doc["megatron"]["arguments"] == "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 1 "
                                         "--micro-batch-size 1 --global-batch-size 8 --use-distributed-optimizer "
-                                        "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params");
+                                        "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
+                                        "--num-distributed-optimizer-instances 2 --outer-dp-sharding-strategy "
+                                        "no_shard");
   CHECK(doc["deepspeed"] == json::parse(R"({"train_batch_size": 8, "train_micro_batch_size_per_gpu": 1,
-                                            "gradient_accumulation_steps": 2, "zero_optimization": {"stage": 3}})"));
+                                            "gradient_accumulation_steps": 2,
+                                            "zero_optimization": {"stage": 3, "mics_shard_size": 2}})"));
 }
 
 TEST_CASE("write_sharding_json: sequences in parts") {

@@ -82,7 +82,7 @@ def problems(doc):
             yield f'{name}: {p["shape"]} cannot be split as {spec}'
         if p['bytes'] % math.prod(p['shape']):
             yield f'{name}: {p["bytes"]} bytes of {p["shape"]}'
-    data, tensor = size.get('data', 1), size.get('tensor', 1)
+    data, tensor = size.get('data', 1) * size.get('data_shard', 1), size.get('tensor', 1)
     if 'unequal_parts' in doc and not any('parts' in p for p in doc['parameters']):
         yield 'no parts are unequal'
     if ('vllm' in doc) + ('megatron' in doc) + ('unequal_parts' in doc) != 1 or \
@@ -212,7 +212,9 @@ def main(folder):
     # Training: the optimiser's state is resident, too, and may be split otherwise
     net = 'zoo:resnet50_cifar10@64'
     for ways, axes in (('data=4,sharded', ['data']), ('data=4,fully-sharded', ['data']), ('data=2,whole', ['data']),
-                       ('data=2,tensor=2', ['data', 'tensor']), ('tensor=2', ['tensor'])):
+                       ('data=4,fully-sharded=2', ['data', 'data_shard']), ('data=2,tensor=2', ['data', 'tensor']),
+                       ('data=2,tensor=2,sharded', ['data', 'tensor']),
+                       ('data=2,tensor=2,fully-sharded', ['data', 'tensor']), ('tensor=2', ['tensor'])):
         doc, text, resident = sharding_of(net, *machine, '--parallel', ways)
         check([a['name'] for a in doc['mesh']['axes']] == axes and doc['batch'] == 64, f'{ways}: {doc["mesh"]}')
         check(all(bytes_per_device(doc) < r for r in resident), f'{ways}: {bytes_per_device(doc)}, {resident}')

@@ -53,6 +53,11 @@ inline std::uint64_t micro_batch_of(const parallel::sharding& s) {
   return s.batch / (s.replicas() * s.micro_batches);
 }
 
+/// True for groups of replicas that hold all parameters together.
+inline bool has_groups(const parallel::sharding& s) {
+  return s.zero_stage == 3 && s.size_of("data") > 1 && s.size_of("data_shard") > 1;
+}
+
 /// Options of Megatron-LM; the size of data parallelism is what is left of the world.
 /// Source: Megatron-LM, megatron/training/arguments.py; for parameters in parts, its guide to Megatron FSDP.
 inline std::string megatron_options(const parallel::sharding& s) {
@@ -69,11 +74,15 @@ inline std::string megatron_options(const parallel::sharding& s) {
     text += " --expert-model-parallel-size " + std::to_string(s.replicas());
   }
   text += s.zero_stage > 0 ? " --use-distributed-optimizer" : "";
-  return text + (s.zero_stage == 3 ? " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params" : "");
+  text += s.zero_stage == 3 ? " --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params" : "";
+  return text + (has_groups(s) ? " --num-distributed-optimizer-instances " + std::to_string(s.size_of("data")) +
+                                   " --outer-dp-sharding-strategy no_shard"
+                               : "");
 }
 
 /// A configuration of DeepSpeed.
-/// Source: DeepSpeed, docs/_pages/config-json.md, docs/_tutorials/autotp-training.md and deepspeed/runtime/config.py.
+/// Source: DeepSpeed, docs/_pages/config-json.md, docs/_tutorials/autotp-training.md and deepspeed/runtime/config.py;
+/// for groups, MiCS: deepspeed/runtime/zero/config.py.
 inline nlohmann::ordered_json deepspeed_config(const parallel::sharding& s) {
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
   if (s.batch != 0) {
@@ -84,6 +93,9 @@ inline nlohmann::ordered_json deepspeed_config(const parallel::sharding& s) {
     config["gradient_accumulation_steps"] = s.micro_batches;
   }
   config["zero_optimization"] = {{"stage", s.zero_stage}};
+  if (has_groups(s)) {
+    config["zero_optimization"]["mics_shard_size"] = s.size_of("data_shard");
+  }
   if (const auto parts = s.size_of("tensor"); parts > 1) {
     config["tensor_parallel"] = {{"autotp_size", parts}};
   }
