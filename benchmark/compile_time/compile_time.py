@@ -34,7 +34,8 @@ SLACK = 1.03
 STEP = 4  # the budget tells what the headers of weft/all.hpp take together, four more at a time
 COMPILER = "12"  # of g++, for which the budget is
 CHECKED = [("`weft/all.hpp` alone", "-O0"), ("`examples/quick_start.cpp`", "-O0"),
-           ("a program with `solve::best`", "-O2"), ("the same with `weft::compiled`", "-O0")]
+           ("a program with `solve::best`", "-O2"), ("the same with `weft::compiled`", "-O0"),
+           ("`planner::best` with `weft::compiled`", "-O0")]
 OPTIONAL = ("io", "report", "interop")  # not in weft/all.hpp
 
 
@@ -228,6 +229,8 @@ def main():
             "a program with `solve::best`": [best],
             "the same without `weft/all.hpp`": ["-DWEFT_ONLY_WHAT_IT_USES", best],
             "the same with `weft::compiled`": ["-DWEFT_COMPILED", best],
+            "`planner::best` with `weft::compiled`": ["-DWEFT_COMPILED", Path(__file__).with_name("planner.cpp")],
+            "`planner::best`": [Path(__file__).with_name("planner.cpp")],
         }
         compile_it = [options.compiler, "-std=c++20", f"-I{ROOT / 'include'}", *flags, "-c", "-o", folder / "out.o"]
         levels = ["-O0"] if options.once and not options.write else ["-O0", "-O2"]
@@ -239,9 +242,9 @@ def main():
             print(*failed, sep="\n")
             sys.exit(bool(failed))
         found = measure(commands, times)
-        print(f'{"":30}' + "".join(f'{level + " seconds":>12} {"ratio":>6} {"MB":>6}' for level in levels))
+        print(f'{"":40}' + "".join(f'{level + " seconds":>12} {"ratio":>6} {"MB":>6}' for level in levels))
         for name in files:
-            line = f"{name:30}"
+            line = f"{name:40}"
             for level in levels:
                 seconds, megabytes = found[name, level]
                 ratio = seconds / found["the standard headers alone", level][0]
