@@ -9,6 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +18,19 @@
 namespace graph_topological_order_test {
 
 using namespace weft;
+
+/// True if an order has each of n ops once, after what it waits for.
+bool is_order(const std::vector<op_id>& order, std::size_t n, const test::arcs& arcs) {
+  std::vector<std::size_t> position(n, n);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    position[order[i]] = i;
+  }
+  return order.size() == n && std::set(order.begin(), order.end()).size() == n &&
+         std::all_of(arcs.begin(), arcs.end(), [&](const auto& arc) {
+           const auto& [u, v] = arc;
+           return position[u] < position[v];
+         });
+}
 
 #define GRAPH_TYPES csr_graph, test::int_lists, test::id_lists
 
@@ -30,16 +45,7 @@ TEST_CASE_TEMPLATE("topological order: every op after its predecessors, on rando
   for (int round = 0; round < 40; ++round) {
     const std::size_t n = random.below(30) + 1u;
     const auto arcs = test::random_dag(n, random.uniform(0, 0.5), random);
-    const auto order = graph::topological_order(test::make_graph<G>(n, arcs));
-    std::vector<std::size_t> position(n, n);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      position[order[i]] = i;
-    }
-    CHECK(order.size() == n);
-    CHECK(std::set(order.begin(), order.end()).size() == n);
-    for (const auto& [u, v] : arcs) {
-      CHECK(position[u] < position[v]);
-    }
+    CHECK(is_order(graph::topological_order(test::make_graph<G>(n, arcs)), n, arcs));
   }
 }
 
@@ -52,15 +58,7 @@ TEST_CASE_TEMPLATE("program order: by ids, and what was added later where it is 
   for (int round = 0; round < 40; ++round) {
     const std::size_t n = random.below(30) + 1u;
     const auto arcs = test::random_dag(n, random.uniform(0, 0.5), random);
-    const auto order = graph::program_order(test::make_graph<G>(n, arcs));
-    std::vector<std::size_t> position(n, n);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      position[order[i]] = i;
-    }
-    CHECK(std::set(order.begin(), order.end()).size() == n);
-    for (const auto& [u, v] : arcs) {
-      CHECK(position[u] < position[v]);
-    }
+    CHECK(is_order(graph::program_order(test::make_graph<G>(n, arcs)), n, arcs));
   }
   CHECK_THROWS_AS(graph::program_order(test::make_graph<G>(2, {{0, 1}, {1, 0}})), cycle_error);
 }

@@ -29,7 +29,7 @@ struct axis_part {
   constexpr double share(std::uint32_t rank = 0) const {
     return static_cast<double>(end(rank) - begin(rank)) / static_cast<double>(denominator);
   }
-  /// What a rank has begins and ends there, in units of the whole over the denominator.
+  /// The places where a rank's part begins and ends, in units of the whole over the denominator.
   constexpr std::uint64_t begin(std::uint32_t rank) const { return std::min(rank * numerator, denominator); }
   constexpr std::uint64_t end(std::uint32_t rank) const { return std::min((rank + 1) * numerator, denominator); }
 

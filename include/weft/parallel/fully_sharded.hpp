@@ -113,10 +113,15 @@ private:
            from_.origin[reader] != none && !is_update(from_.graph, reader);
   }
 
-  op_id add(std::uint32_t r, device_id d, op o) {
+  /// Notes an op that the step does not have.
+  void note(std::uint32_t r, device_id d) {
     made_.where.push_back(d);
     made_.origin.push_back(none);
     made_.replica.push_back(r);
+  }
+
+  op_id add(std::uint32_t r, device_id d, op o) {
+    note(r, d);
     return b_.add_op(std::move(o));
   }
 
@@ -136,9 +141,7 @@ private:
     }
     begun_[g.unit] = true;
     add_collective(b_, halves_.gather, sizes, have, name, element_bytes_, [&](std::uint32_t r, op_id) {
-      made_.where.push_back(device_of(r, g));
-      made_.origin.push_back(none);
-      made_.replica.push_back(r);
+      note(r, device_of(r, g));
     });
     for (std::uint32_t r = 0; r < ranks_; ++r) {
       add_end(r, g, name, {have.data() + r * sizes.size(), sizes.size()});
@@ -149,8 +152,8 @@ private:
     return from_.where[copy_of(r, g.readers.front().op)];
   }
 
-  /// What a replica sends of a unit, when those are done whose place it takes. It holds its part of what ops of the
-  /// step hold themselves.
+  /// A replica's part of a unit, which it sends when those are done whose place the unit takes. It is where the parts
+  /// lie of parameters that ops of the step hold themselves.
   op_id add_begin(std::uint32_t r, const parameter_gather& g, const std::string& name) {
     byte_count held = 0;
     for (const auto& x : gathers_.units[g.unit].parameters) {
@@ -181,8 +184,10 @@ private:
     }
     for (const auto before : g.in_place_of) {
       const auto& reduced = reduced_[gathers_.gathers[before].unit];
-      for (const auto bucket : reduced.made < place_[g.readers.front().op] ? reduced.buckets : none_) {
-        b_.add_control_edge(from_.buckets[bucket].unpack[r], end);
+      if (reduced.made < place_[g.readers.front().op]) {
+        for (const auto bucket : reduced.buckets) {
+          b_.add_control_edge(from_.buckets[bucket].unpack[r], end);
+        }
       }
     }
     for (const auto& x : gathers_.units[g.unit].parameters) {
@@ -204,7 +209,6 @@ private:
   std::vector<bool> begun_;  ///< by unit
   std::vector<reduced_unit> reduced_; ///< by unit, and of gradients of none
   std::vector<std::size_t> place_;    ///< by op of the step, in a topological order
-  std::vector<std::size_t> none_;
   workload_builder b_;
   replicated_workload made_;
 };

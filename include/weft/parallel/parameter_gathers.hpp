@@ -138,7 +138,7 @@ private:
     }
   }
 
-  /// What the op, or the op whose gradient it makes, holds: gradients of parameters need only their size.
+  /// The parameters that the op holds, or the op whose gradient it makes: gradients of parameters need only their size.
   void read_held(op_id v) {
     using enum step_role;
     const op_id h = from_ == nullptr ? op_id{none} : from_->holder[v];

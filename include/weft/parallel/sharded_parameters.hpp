@@ -108,6 +108,17 @@ inline std::vector<sharded_parameter> sharded_parameters(const split_model& m, c
   return found.empty() ? detail::held_parameters(m, axis, along, ranks) : found;
 }
 
+/// Splits a parameter further, along an axis of the mesh with so many devices: its first whole dimension that they
+/// divide, if there is one.
+inline void split_whole_dimension(sharded_parameter& x, std::uint32_t axis, std::uint32_t devices) {
+  for (std::size_t i = 0; x.shape && i < x.shape->size() && !x.has_unequal_parts(); ++i) {
+    if (x.spec[i] == none && (*x.shape)[i] % devices == 0) {
+      x.spec[i] = axis;
+      return;
+    }
+  }
+}
+
 /// The work that grows with the batch, by what ranks that split ops do of it.
 struct split_work {
   double of_batch = 0; ///< each rank's part of it is a part of the batch

@@ -4,8 +4,8 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/model/graph.hpp"
-#include "weft/ops/catalogue.hpp"
 #include "weft/parallel/gradients.hpp"
+#include "weft/parallel/parameter_gathers.hpp"
 #include "weft/parallel/split_graph.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/planner/devices.hpp"
@@ -13,6 +13,7 @@
 #include "weft/planner/reasons.hpp"
 #include "weft/platform/platform.hpp"
 #include "weft/workload/in_place.hpp"
+#include "weft/workload/recomputed.hpp"
 #include "weft/workload/role.hpp"
 #include "weft/workload/step_origins.hpp"
 #include "weft/workload/workload.hpp"
@@ -103,12 +104,23 @@ inline reason why_not_in_stages(const model_step& s) {
   return is_traced ? reason{.is = reason::kind::unknown_backward} : reason{};
 }
 
-/// True for a model with attentions, along whose sequences more than rows has to be sent.
-inline bool has_attentions(const workload& w) {
-  const auto all = ids(w.num_ops());
-  return std::any_of(all.begin(), all.end(), [&](op_id v) {
-    return ops::facts_of(w.type(v)).attends != ops::attention_part::nothing;
-  });
+/// True for a model with attentions, which tell that its rows are sequences.
+inline bool has_attentions(const workload& w) { return !attentions(w, backward_ops(w)).empty(); }
+
+/// The ops that hold the parameters which others read, of a step that was made of a forward pass; null: not known.
+inline const step_origins* holders_of(const model_step& s) {
+  return s.expanded && s.expanded->holder.size() == s.ops.num_ops() ? s.expanded.get() : nullptr;
+}
+
+/// The units of parameters that replicas of a step gather which hold parts of them. Throws `refusal` if it is not known
+/// who reads what.
+inline parallel::parameter_gathers gathers_of(const workload& step, const step_origins* holders,
+                                              const parallel::gather_options& how = {}) {
+  auto all = parallel::find_parameter_gathers(step, holders, how);
+  if (all.units.empty()) {
+    throw refusal{{.is = reason::kind::unknown_readers}};
+  }
+  return all;
 }
 
 /// The reason for which its ops are not split.

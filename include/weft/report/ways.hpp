@@ -25,6 +25,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,7 +41,8 @@ struct reason_sentence {
   std::string_view text;
 };
 
-inline constexpr auto reason_sentences = [] {
+/// Reasons that lie in the model.
+inline constexpr auto about_models = [] {
   using enum planner::reason::kind;
   return std::array{
     reason_sentence{nothing, ""},
@@ -64,7 +66,13 @@ inline constexpr auto reason_sentences = [] {
                                      "inference do not fit, tensor=N has them in parts"},
     reason_sentence{unknown_readers, "it is not known which of its ops read which parameters, so these stay whole"},
     reason_sentence{no_experts, "there are {have} experts for {asked} devices"},
-    reason_sentence{too_few_ops, "a step of {have} ops cannot be cut into {asked} stages"},
+    reason_sentence{too_few_ops, "a step of {have} ops cannot be cut into {asked} stages"}};
+}();
+
+/// … in the machine, and in the numbers that were asked for.
+inline constexpr auto about_machines = [] {
+  using enum planner::reason::kind;
+  return std::array{
     reason_sentence{no_alike_devices, "the platform has no two devices that are alike"},
     reason_sentence{few_alike_devices, "there are only {have} devices that are alike, not {asked}"},
     reason_sentence{no_unlike_devices, "there are no accelerators that differ"},
@@ -90,7 +98,13 @@ inline constexpr auto reason_sentences = [] {
     reason_sentence{too_many_passes, "a step of {have} passes, of which at most {asked} are simulated: give fewer "
                                      "micro-batches"},
     reason_sentence{stages_wait_in_circle, "{asked} stages of layers would wait for each other in a circle, as ops of "
-                                           "several layers are kept together: try another number of stages"},
+                                           "several layers are kept together: try another number of stages"}};
+}();
+
+/// … in memory, or that are told by others.
+inline constexpr auto about_memory = [] {
+  using enum planner::reason::kind;
+  return std::array{
     reason_sentence{too_large, "{cause}"},
     reason_sentence{parameters_too_large, "parameters and their state take {needed} of {capacity}"},
     reason_sentence{batch_too_large, "does not fit: of {asked} samples, {have} fit{name}; give a smaller batch"},
@@ -103,6 +117,18 @@ inline constexpr auto reason_sentences = [] {
     reason_sentence{no_device_may_run, "no device may run ops such as {name}"},
     reason_sentence{error, "{name}"}};
 }();
+
+/// The text of a kind of reasons.
+inline std::string_view text_of(planner::reason::kind of) {
+  using sentences = std::span<const reason_sentence>;
+  for (const auto some : {sentences{about_models}, sentences{about_machines}, sentences{about_memory}}) {
+    const auto at = std::find_if(some.begin(), some.end(), [&](const auto& x) { return x.of == of; });
+    if (at != some.end()) {
+      return at->text;
+    }
+  }
+  return {};
+}
 
 inline std::string count_of(std::uint64_t n, const char* one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
@@ -142,8 +168,7 @@ inline std::string limits_text(const std::vector<device_id>& without_room, const
 inline std::string sentence(const planner::reason& r, const platform<>& p) {
   using enum planner::reason::kind;
   std::string text = r.batch == 0 ? "" : "with a batch of " + std::to_string(r.batch) + ": ";
-  const auto& all = detail::reason_sentences;
-  auto from = std::find_if(all.begin(), all.end(), [&](const auto& x) { return x.of == r.is; })->text;
+  auto from = detail::text_of(r.is);
   if (r.is == no_experts && r.have == 0) {
     from = "there are no experts, as in layer_1/expert_0/weights, among the names of its ops";
   }

@@ -56,7 +56,8 @@ class op_splitter {
 public:
   op_splitter(const task& t, const std::vector<device_id>& devices, const way& how)
       : t_{t}, how_{how}, devices_{devices}, groups_{groups_of(devices, how.replicas)}, part_{part_of(t, how.replicas)},
-        model_{model_of(t, *part_, how)}, parts_{model_, ranks()}, held_{held_by_replica(part_->ops, how)},
+        model_{model_of(t, *part_, how)}, parts_{model_, ranks()},
+        held_{how.shards_updates ? held_by_replica(part_->ops, how) : workload{}},
         where_{replicas_on(groups_[0], part_->ops, t.machine())},
         fastest_{t.machine(), groups_[0], t.how().contention, parallel::usual_collectives(t.machine(), groups_[0]),
                  t.costs().ops} {}
@@ -185,8 +186,16 @@ private:
     return model;
   }
 
-  parallel::chosen_splits choose(parallel::split_model model, byte_count capacity) const {
-    model.ops = how_.shards_updates ? &held_ : model.ops;
+  parallel::chosen_splits choose(const parallel::split_model& of, byte_count capacity) const {
+    if (!how_.shards_updates) {
+      return choose_within(of, capacity);
+    }
+    auto held = of;
+    held.ops = &held_;
+    return choose_within(held, capacity);
+  }
+
+  parallel::chosen_splits choose_within(const parallel::split_model& model, byte_count capacity) const {
     return parallel::choose_splits(
       model, ranks(),
       {.op = [&](op_id v, std::uint32_t axis) { return seconds_of(parts_.ops(), parts_.of(v, axis), v); },
@@ -230,7 +239,8 @@ private:
                                         .element_bytes = part_->element_bytes};
     parallel::parameter_gathers gathers;
     if (how_.shards_parameters) {
-      gathers = gathers_of(made);
+      const auto holders = holders_of(*part_) ? origins_of_copies(made) : step_origins{};
+      gathers = gathers_of(made.graph, holders_of(*part_) ? &holders : nullptr, {.rank = made.replica});
       how.bucket_of = parallel::units_of_gradients(made.graph, gathers);
       how.bucket_bytes = gathers.largest_unit();
     }
@@ -246,18 +256,6 @@ private:
     made.graph = std::move(both.graph);
     made.where = std::move(both.where);
     made.origin = std::move(both.origin);
-  }
-
-  /// What replicas gather that hold parts of what each of their devices has of parameters. Throws `refusal` if that is
-  /// not known.
-  parallel::parameter_gathers gathers_of(const parallel::split_workload& made) const {
-    const bool has_origins = part_->expanded && part_->expanded->holder.size() == part_->ops.num_ops();
-    const auto origins = has_origins ? origins_of_copies(made) : step_origins{};
-    auto all = parallel::find_parameter_gathers(made.graph, has_origins ? &origins : nullptr, {.rank = made.replica});
-    if (all.units.empty()) {
-      throw refusal{{.is = reason::kind::unknown_readers}};
-    }
-    return all;
   }
 
   /// The roles of copies of the part's ops, and the copy on the same device that holds the parameters of each.
@@ -353,18 +351,8 @@ private:
                    : how_.shards_updates              ? 2
                                                       : 0;
     if (how_.shards_parameters) {
-      split_further(s.parameters, static_cast<std::uint32_t>(replicas()));
-    }
-  }
-
-  /// Replicas hold parts along the first whole dimension that they divide.
-  static void split_further(std::vector<parallel::sharded_parameter>& parameters, std::uint32_t replicas) {
-    for (auto& x : parameters) {
-      for (std::size_t i = 0; x.shape && i < x.shape->size(); ++i) {
-        if (x.spec[i] == none && (*x.shape)[i] % replicas == 0 && !x.has_unequal_parts()) {
-          x.spec[i] = 0;
-          break;
-        }
+      for (auto& parameter : s.parameters) {
+        parallel::split_whole_dimension(parameter, 0, static_cast<std::uint32_t>(replicas()));
       }
     }
   }
@@ -376,7 +364,7 @@ private:
   std::shared_ptr<const model_step> part_;     // with the examples of a replica
   parallel::split_model model_;
   parallel::split_ops parts_;
-  workload held_; // of the part, as a replica that shares updates or parameters holds it
+  workload held_; // of the part, as a replica that shares updates or parameters holds it; else empty
   std::vector<placement> where_; // by rank of the first group
   parallel::fastest_resharding fastest_;
 };

@@ -100,11 +100,8 @@ inline parallel::sharding sharding_of_replicas(const model_step& part, const std
                                 : parallel::whole_parameters(part.ops);
   for (auto& x : s.parameters) {
     x.owner = owner.empty() ? none : owner[x.op];
-    for (std::size_t i = 0; how.shards_parameters && x.shape && i < x.shape->size(); ++i) {
-      if ((*x.shape)[i] % shards == 0) {
-        x.spec[i] = static_cast<std::uint32_t>(s.mesh.axes.size() - 1);
-        break;
-      }
+    if (how.shards_parameters) {
+      parallel::split_whole_dimension(x, static_cast<std::uint32_t>(s.mesh.axes.size() - 1), shards);
     }
   }
   return s;
@@ -117,16 +114,6 @@ inline std::shared_ptr<const model_step> part_of_batch(const task& t, const mode
     throw refusal{{.is = reason::kind::fixed_batch}};
   }
   return part;
-}
-
-/// What replicas of a step gather that hold parts of its parameters. Throws `refusal` if these are not known.
-inline parallel::parameter_gathers gathers_of(const model_step& part) {
-  const bool has_origins = part.expanded && part.expanded->holder.size() == part.ops.num_ops();
-  auto all = parallel::find_parameter_gathers(part.ops, has_origins ? part.expanded.get() : nullptr);
-  if (all.units.empty()) {
-    throw refusal{{.is = reason::kind::unknown_readers}};
-  }
-  return all;
 }
 
 /// The all-reduce of so many bytes of gradients: the fastest, or rings within and between groups that share parts.
@@ -166,7 +153,7 @@ inline std::shared_ptr<made_way> make_replicas(const task& t, const model_step& 
   }
   parallel::parameter_gathers gathers;
   if (split.how.shards_parameters) {
-    gathers = gathers_of(*x->part);
+    gathers = gathers_of(one, holders_of(*x->part));
     how.bucket_of = parallel::units_of_gradients(one, gathers);
     how.bucket_bytes = gathers.largest_unit();
   }
@@ -215,8 +202,8 @@ inline std::uint64_t least_batch_that_pays(const task& t, const batch_split& lik
   return 0;
 }
 
-/// What a step fits with on the number of devices that was tried last: all parameters and updates on each device,
-/// updates in parts, or both.
+/// The kinds of replicas that fit on the number of devices that was tried last: with all parameters and updates on each
+/// device, with updates in parts, and with both in parts.
 struct fitting_parts {
   bool whole = true, updates = true, parameters = true;
 
@@ -270,16 +257,22 @@ private:
   static constexpr std::size_t max_numbers = 6; // of devices
 
   void try_on(std::size_t ranks) {
-    std::vector<way> ways{{}, {.shards_updates = true}, {.shards_updates = true, .shards_parameters = true}};
-    for (const auto group : near_groups(ranks)) {
-      ways.push_back({.shards_updates = true, .shards_parameters = true, .shard_ranks = group});
+    bool goes_on = true;
+    const auto try_if_wanted = [&](const way& how) {
+      goes_on = goes_on && (!is_wanted(ranks, how) || try_one(ranks, how));
+    };
+    for (const auto& how : {way{}, way{.shards_updates = true}}) {
+      try_if_wanted(how);
     }
-    ways.push_back({.splits_experts = true});
-    ways.push_back({.shards_updates = true, .splits_experts = true});
-    for (const auto& how : ways) {
-      if (is_wanted(ranks, how) && !try_one(ranks, how)) {
-        break;
-      }
+    way fully{.shards_updates = true, .shards_parameters = true};
+    try_if_wanted(fully);
+    fully.shard_ranks = wanted_.shard_ranks.value_or(0);
+    for (const auto group : goes_on && is_wanted(ranks, fully) ? near_groups(ranks) : std::vector<std::uint32_t>{}) {
+      fully.shard_ranks = group;
+      try_if_wanted(fully);
+    }
+    for (const auto& how : {way{.splits_experts = true}, way{.shards_updates = true, .splits_experts = true}}) {
+      try_if_wanted(how);
     }
     is_first_ = false;
   }
@@ -311,7 +304,8 @@ private:
     const auto batch = t_.whole().batch;
     const auto split = even_split(t_, best_joined(t_, devices_, ranks, how), batch, how);
     t_.tell({attempt::kind::way, split.how});
-    if (const auto why = why_too_large(split); why && prune_.is_large(ranks)) { // else a run tells how much it needs
+    const auto why = prune_.is_large(ranks) ? why_too_large(split) : reason{}; // else a run tells how much it needs
+    if (why) {
       all_.add_misfit(split.how, why);
       kind.of(how) = false;
       return true;
