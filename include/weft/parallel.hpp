@@ -6,6 +6,7 @@
 #include "weft/platform/canonical_order.hpp"
 
 #include "weft/parallel/axis_part.hpp"
+#include "weft/parallel/axis_units.hpp"
 #include "weft/parallel/batch_parts.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_devices.hpp"

@@ -7,6 +7,7 @@
 #include "weft/model/graph.hpp"
 #include "weft/model/traced_workload.hpp"
 #include "weft/ops/axes.hpp"
+#include "weft/parallel/axis_units.hpp"
 #include "weft/parallel/detail/graph_parameters.hpp"
 #include "weft/parallel/split_model.hpp"
 #include "weft/workload/step_origins.hpp"

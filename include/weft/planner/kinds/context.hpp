@@ -31,7 +31,7 @@ inline reason why_not_one_sequence(const task& t, std::uint32_t replicas) {
 } // namespace detail
 
 /// Compares context parallelism on devices that are alike: as many replicas as the batch has sequences, each on several
-/// devices, which do a part of its rows with whole weights (`split_model::keep_weights_whole`). How attentions get the
+/// devices, which do a part of its rows with whole weights (`parallel::keep_weights_whole`). How attentions get the
 /// rows of the others, as keys and values of all of them or by other parts of heads, follows from what takes least.
 /// Sources: Liu, Zaharia, Abbeel, *Ring Attention with Blockwise Transformers for Near-Infinite Context*, ICLR 2024;
 /// Jacobs et al., *DeepSpeed Ulysses*, arXiv 2309.14509.

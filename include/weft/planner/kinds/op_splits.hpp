@@ -4,6 +4,7 @@
 
 #include "weft/core/ids.hpp"
 #include "weft/ops/catalogue.hpp"
+#include "weft/parallel/axis_units.hpp"
 #include "weft/parallel/choose_all_reduce.hpp"
 #include "weft/parallel/choose_resharding.hpp"
 #include "weft/parallel/data_parallel.hpp"
@@ -94,7 +95,7 @@ private:
   /// runtimes give each as many examples.
   static parallel::split_model model_of(const task& t, const model_step& part, const way& how) {
     auto model = axes_of(part);
-    how.splits_sequence ? model.keep_weights_whole() : void();
+    how.splits_sequence ? parallel::keep_weights_whole(model) : void();
     if (part.batch > 1 && part.batch % how.ranks != 0) {
       keep_batch_whole(t, part, how.ranks, model);
     }
@@ -315,7 +316,7 @@ private:
       return false;
     }
     auto rows = axes_of(*part_);
-    rows.keep_weights_whole();
+    parallel::keep_weights_whole(rows);
     double in_parts = 0, all = 0;
     for (const op_id v : ids(axis.size())) {
       if (ops::use_of(part_->ops.type(v)) == ops::device_use::product) {
